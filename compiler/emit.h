@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Emitters: one file each, one row in emitters.def. An emitter writes text
+ * into a buffer; the caller writes the buffer to a file whole or not at all.
+ */
+#ifndef NEST_COMPILER_EMIT_H
+#define NEST_COMPILER_EMIT_H
+
+#include <stdbool.h>
+
+#include "compiler/ir.h"
+#include "lang/base/text.h"
+#include "solver/plan.h"
+
+struct compilation;
+
+/* Everything an emitter may look at. */
+struct emit_input {
+	struct compilation *compilation;
+	const struct ir *ir;
+	const struct problem *problem;
+	const struct plan *plan;
+	const char *spec_name;		/* as given on the command line */
+	const char *spec_sha256;	/* hexadecimal */
+	bool ranks_as_factors;		/* --ranks=factors */
+};
+
+struct emitter {
+	const char *name;		/* of --emit */
+	const char *title;		/* one line for --help */
+	/* False after a reported error (the framework cannot express the plan). */
+	bool (*emit)(const struct emit_input *input, struct text *out);
+};
+
+/* NULL when there is none of that name. */
+const struct emitter *emitter_find(const char *name);
+/* All of them; ends with an entry whose name is NULL. */
+const struct emitter *emitters(void);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The placement program: what a job means once the language is gone but
+ * before any number of devices is chosen. Layer classes are operator graphs
+ * over named axes; an axis knows over which dimension it may be cut. Repeats
+ * stay repeats. All arrays live in the compilation's arena; references are
+ * indices, so that the program can be printed and compared.
+ */
+#ifndef NEST_COMPILER_IR_H
+#define NEST_COMPILER_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/ast.h"
+#include "lang/source.h"
+#include "solver/problem.h"
+
+#define IR_NONE UINT32_MAX
+#define IR_RANK_MAX 6		/* axes of one value */
+#define IR_FACTOR_MAX 4		/* axes multiplied in one term of an extent */
+#define IR_TERM_MAX 4		/* terms added in one extent */
+
+/* Over what an axis may be cut. */
+enum ir_split {
+	IR_SPLIT_NONE,
+	IR_SPLIT_TENSOR,
+	IR_SPLIT_CONTEXT,
+	IR_SPLIT_EXPERT,
+	IR_SPLIT_EXPERT_TENSOR,
+	IR_SPLIT_DATA		/* the batch axis, always */
+};
+
+struct ir_axis {
+	const char *name;
+	uint64_t size;			/* whole; `batch` has the micro-batch, size 0 here */
+	enum ir_split split;
+	bool replicable;		/* kv heads: fewer than the degree are copied */
+	uint32_t pad;			/* cut after rounding up to a multiple of pad x degree; 0: none */
+	struct span span;		/* where its size comes from */
+	struct span split_span;		/* the `split` item */
+};
+
+/* A size as a sum of products of axes: heads * head_dim + 2 * kv_heads * head_dim. */
+struct ir_term {
+	uint64_t coefficient;
+	uint32_t axis[IR_FACTOR_MAX];
+	uint32_t axis_count;
+};
+
+struct ir_extent {
+	struct ir_term term[IR_TERM_MAX];
+	uint32_t term_count;
+};
+
+/* A tensor value of a template: the result of an operator or the input. */
+struct ir_value {
+	const char *name;		/* as named in the template, or NULL */
+	struct span span;
+	struct ir_extent extent[IR_RANK_MAX];
+	uint32_t rank;
+	uint32_t producer;		/* operator, IR_NONE for the layer's input */
+};
+
+#define OPERATOR_INPUT_MAX 4
+
+enum ir_operator_kind {
+#define OPERATOR(kind, name, inputs) IR_##kind,
+#include "compiler/operators.def"
+#undef OPERATOR
+	IR_OPERATOR_COUNT
+};
+
+struct ir_operator {
+	enum ir_operator_kind kind;
+	struct span span;
+	uint32_t input[OPERATOR_INPUT_MAX];	/* values */
+	uint32_t input_count;
+	uint32_t output;			/* value */
+	/* LINEAR, EMBEDDING, LM_HEAD: the weight's two extents. */
+	struct ir_extent from, to;
+	bool bias;			/* a bias (LINEAR), or a shift (LAYERNORM) */
+	bool tied;			/* LM_HEAD: weight shared with the embedding */
+	/* ATTENTION. */
+	uint32_t heads_axis, kv_heads_axis, head_axis;	/* head_axis: size of one head */
+	bool causal;
+	bool flash;			/* false: the s x s scores are materialised and kept */
+	uint64_t window;		/* sliding window in tokens; 0: none */
+	double dropout;			/* DROPOUT, and ATTENTION's own */
+	/* EMBEDDING: rows of a learned position table; 0: none. */
+	uint64_t positions;
+	/* CUSTOM: per token and device before cutting, see language.md. */
+	double custom_flops, custom_read_bytes, custom_write_bytes,
+	       custom_parameters, custom_saved_bytes;
+};
+
+/* One kind of layer: a template applied to arguments. */
+struct ir_class {
+	const char *name;		/* of the template */
+	const struct ast *template_ast;
+	struct span span;		/* the layer in the model */
+	bool is_block;			/* a repeated layer; false for embedding and head */
+	struct ir_axis *axis;
+	uint32_t axis_count;
+	struct ir_value *value;
+	uint32_t value_count;
+	struct ir_operator *operator;
+	uint32_t operator_count;
+	uint32_t input;			/* value, or IR_NONE */
+	uint32_t output;		/* value */
+	uint64_t parameters;		/* whole, unpadded; tied ones counted where they are owned */
+};
+
+struct ir_run {
+	uint32_t class_index;
+	uint32_t count;
+};
+
+/* What frameworks must be told about a model beyond its graph; read from
+ * fields of the `model` with these names, else the defaults here. */
+struct ir_model_facts {
+	double rotary_base;		/* 0: no rotary positions */
+	uint64_t max_positions;		/* 0: the sequence length */
+	double norm_epsilon;		/* 1e-5 */
+};
+
+struct ir_model {
+	const char *name;
+	struct span span;
+	uint64_t sequence_length;	/* tokens */
+	struct ir_class *class;
+	uint32_t class_count;
+	struct ir_run *run;
+	uint32_t run_count;
+	uint32_t layer_count;		/* blocks: what people call the number of layers */
+	uint64_t parameters;		/* whole model, exact, unpadded */
+	bool tied;			/* head shares the embedding */
+	struct ir_model_facts facts;
+};
+
+/* Numeric formats a job may train in. */
+enum ir_precision {
+	IR_BF16,
+	IR_FP16,
+	IR_FP32,
+	IR_FP8,
+	IR_PRECISION_COUNT
+};
+
+struct ir_device {
+	const char *name;
+	struct span span;
+	double memory_bytes;
+	double memory_bandwidth_Bps;
+	double memory_efficiency;		/* share reached by element-wise kernels */
+	double peak_flops[IR_PRECISION_COUNT];	/* per second; 0: not offered */
+	double gemm_efficiency;			/* share of peak large products reach */
+	double gemm_efficiency_fp8;		/* the same with 8-bit inputs */
+	double gemm_half_k;			/* contraction length at which half of it is lost */
+	double attention_efficiency;		/* share of peak of the flash kernel, forward */
+	double attention_backward_efficiency;	/* and backward */
+	double attention_half_sequence;		/* tokens at which half of it is lost */
+	double tile_m, tile_n;			/* output tile of one multiprocessor */
+	double multiprocessors;
+	double kernel_overhead_s;		/* per kernel that is not hidden */
+	double reserve_bytes;			/* context, libraries, fragmentation */
+	double group_bytes;			/* per communicator */
+	double dollars_per_s;
+	double watts;
+};
+
+struct ir_level {
+	const char *name;
+	struct span span;
+	struct problem_level network;
+};
+
+struct ir_topology {
+	const char *name;
+	struct span span;
+	struct ir_device device;
+	struct ir_level level[LEVEL_MAX];	/* innermost first */
+	uint32_t level_count;
+	uint32_t device_count;
+};
+
+enum ir_optimizer { IR_ADAM, IR_SGD, IR_OPTIMIZER_COUNT };
+
+enum ir_target { IR_TARGET_NONE, IR_TARGET_MEGATRON, IR_TARGET_COUNT };
+
+/* A requirement, kept with its source for explanations. */
+struct ir_requirement {
+	struct predicate predicate;	/* source = index of this entry */
+	struct span span;
+	const char *reason;		/* the `else` text, or NULL */
+	const char *rule;		/* set when a target's rule made it */
+};
+
+/* A search domain as written: `tensor in { 1, 2, 4 }`. */
+struct ir_domain {
+	bool given;
+	struct span span;
+	uint32_t *at;			/* ascending, no repeats */
+	uint32_t count;
+};
+
+struct ir_job {
+	const char *name;
+	struct span span;
+	uint32_t global_batch;
+	struct span global_batch_span;
+	enum ir_precision precision;
+	enum ir_optimizer optimizer;
+	enum ir_target target;
+	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
+	struct ir_requirement *requirement;
+	uint32_t requirement_count;
+	struct predicate *objective;
+	const char **objective_name;
+	uint32_t objective_count;
+	double memory_limit_bytes;	/* device memory, or less where required */
+	struct span memory_limit_span;
+};
+
+struct ir {
+	struct ir_model model;
+	struct ir_topology topology;
+	struct ir_job job;
+};
+
+struct compilation;
+struct module;
+
+/* Lowers a job (NULL: the only one) to the placement program. NULL after
+ * reported errors. */
+struct ir *lower_job(struct compilation *compilation,
+		     const struct module *module, const char *job_name);
+
+/* Whole size of an extent. */
+uint64_t ir_extent_size(const struct ir_class *class, const struct ir_extent *extent);
+
+/* Checks every invariant the comments above state; false with *reason (static
+ * text) on the first that is broken. */
+bool ir_verify(const struct ir *ir, const char **reason);
+
+/* The program as text, for --dump=ir and tests. */
+void ir_print(const struct ir *ir, struct text *out);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one run of the compiler owns: the arena, the unique strings, the
+ * sources, the diagnostics, the options of the language and the modules read.
+ */
+#ifndef NEST_LANG_COMPILATION_H
+#define NEST_LANG_COMPILATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+#include "lang/base/intern.h"
+#include "lang/diag.h"
+#include "lang/source.h"
+
+struct ast;
+struct module;
+
+/* One -D NAME=EXPR of the command line. */
+struct override {
+	const char *name;
+	const char *expression;
+	bool used;		/* set when a param took it */
+};
+
+/* The embedded standard library: generated at build time, ends with NULL. */
+struct embedded_file {
+	const char *path;	/* "device/h100.nest" */
+	const char *bytes;
+	size_t length;
+};
+extern const struct embedded_file nest_stdlib[];
+
+struct compilation {
+	struct arena arena;
+	struct intern intern;
+	struct sources sources;
+	struct diags diags;
+
+	/* Options, read-only once set. */
+	const char *const *import_path;	/* -I directories, then NEST_PATH */
+	uint32_t import_path_count;
+	struct override *override;
+	uint32_t override_count;
+	bool allow_extern;
+
+	/* Bounds on hostile input; each has its own diagnostic. */
+	uint32_t depth_max;		/* nesting of calls and expressions */
+	uint64_t step_max;		/* evaluation steps */
+
+	struct module *modules;		/* every module read, newest first */
+};
+
+/* Initialises everything with the defaults; release frees it all. */
+void compilation_init(struct compilation *compilation);
+void compilation_release(struct compilation *compilation);
+
+#endif

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+
+noinst_LIBRARIES += %D%/libsolver.a

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Time of collectives and transfers on the hierarchy.
+ *
+ * A group has n_l members below each level l, n = product of n_l. With
+ * C_l = product of the fan-outs below l (devices of one child) and U_l = how
+ * many of these a plan uses, k devices of a child that send at once through
+ * level l each get
+ *
+ *	rate_l(k) = efficiency_l x min(bandwidth_l,
+ *			C_l x bandwidth_l / oversubscription_l / k)
+ *
+ * With S bytes (problem_collective.bytes) and N_l = n_0 x .. x n_(l-1):
+ *
+ *	hierarchical	sum over l of n_l > 1 of
+ *	  all-reduce	2 (n_l - 1)/n_l x S/N_l / rate_l(U_l) + 2 (n_l - 1) latency_l,
+ *			or S/N_l / rate_l(U_l) + 2 latency_l with in-network reduction
+ *	  reduce-scatter, all-gather: half of the first form
+ *	ring		2 (n - 1)/n x S / min over l of rate_l(U_l / N_l)
+ *			+ 2 (n - 1) x largest latency_l	(halves for the other two)
+ *	tree		all-reduce only: 2 S / min over l of rate_l(U_l / N_l)
+ *			+ 2 x sum over l of ceil(log2 n_l) x latency_l
+ *	all-to-all	max over l of (n - N_l)/n x S / rate_l(U_l)
+ *			+ sum over l of (n_l - 1) x latency_l
+ *
+ * where l runs over the levels with n_l > 1, and the cheapest algorithm is
+ * taken. A group of one, or no bytes, costs nothing. Ring and hierarchical:
+ * Thakur, Rabenseifner, Gropp 2005, "Optimization of Collective Communication
+ * Operations in MPICH", sections 4.1 and 4.5; tree: Sanders, Speck, Traeff
+ * 2009, "Two-tree algorithms for full bandwidth broadcast, reduction and scan".
+ */
+#ifndef NEST_SOLVER_NETWORK_H
+#define NEST_SOLVER_NETWORK_H
+
+#include <stdint.h>
+
+#include "solver/plan.h"
+
+/* Members of a group below each level, and the devices used below it. */
+struct group_shape {
+	uint32_t members[LEVEL_MAX];	/* n_l */
+	uint32_t used[LEVEL_MAX];	/* U_l */
+};
+
+/* The group's shape under a placement. GROUP_DATA_CONTEXT multiplies the rows
+ * of data and context. */
+struct group_shape network_group(const struct problem *problem,
+				 const struct placement *placement,
+				 enum group group);
+
+double network_collective(const struct problem *problem,
+			  const struct group_shape *shape,
+			  enum collective kind, double bytes,
+			  enum algorithm *algorithm /* may be NULL */);
+
+/* The highest level at which pipeline ranks a and b (same other coordinates)
+ * differ; 0 when they are equal. Rank digits: innermost level fastest. */
+uint32_t network_pipeline_level(const struct problem *problem,
+				const struct placement *placement,
+				uint32_t a, uint32_t b);
+
+/* A transfer of bytes across that level: latency + bytes / rate_l(k), where
+ * k = U_l / (pipeline ranks within one child of level l): of the stages in a
+ * child only one borders on the next child. */
+double network_transfer(const struct problem *problem,
+			const struct placement *placement, uint32_t level,
+			double bytes);
+
+/* The device of a rank given by its coordinates. Devices are numbered
+ * depth-first: device = sum over l of position_l x C_l. */
+uint32_t network_device(const struct problem *problem,
+			const struct placement *placement,
+			const uint32_t coordinate[DIMENSION_COUNT]);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The solver's output: a plan, what it costs term by term, and the
+ * certificate. Everything in it can be recomputed from the problem and
+ * struct choice + placement + chunks alone (feasible.h does).
+ */
+#ifndef NEST_SOLVER_PLAN_H
+#define NEST_SOLVER_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solver/problem.h"
+
+/* The degrees of a plan. */
+struct choice {
+	uint32_t shape;			/* index into problem.shape */
+	uint32_t data;
+	uint32_t pipeline;
+	uint32_t virtual_stages;	/* model chunks per device; 1: plain 1F1B */
+	uint32_t micro_batches;		/* per pipeline: global_batch / (micro_batch x data) */
+	uint32_t zero;
+	enum recompute recompute;
+};
+
+/* Degrees factored over the levels: row products are the degrees, column
+ * products at most the fan-outs. Within a level the digits of tensor vary
+ * fastest, then context, data, pipeline. */
+struct placement {
+	uint32_t factor[DIMENSION_COUNT][LEVEL_MAX];
+};
+
+struct stage_memory {
+	double parameters, gradients, optimizer, activations, working, reserve;
+	double total;			/* their sum */
+};
+
+/* One device of a pipeline rank. */
+struct stage_cost {
+	uint32_t layers;		/* that count as layers (class_is_block) */
+	double parameters;		/* elements on one device */
+	double forward_s;		/* one micro-batch through all its chunks, */
+	double backward_s;		/*   communication included */
+	double compute_s;		/* of forward_s + backward_s: compute, */
+	double tensor_s;		/*   exposed tensor-parallel, */
+	double context_s;		/*   context-parallel */
+	double expert_s;		/*   and expert-parallel communication */
+	uint32_t send_level;		/* level its boundary to the next stage crosses */
+	double send_s;			/* time of that transfer */
+	double reduce_s;		/* gradient synchronisation, whole */
+	double reduce_exposed_s;	/* and what no backward hides */
+	double gather_s;		/* parameter gather, whole */
+	double gather_exposed_s;
+	double step_s;			/* optimizer step */
+	struct stage_memory memory;
+};
+
+/* Where the time of an iteration goes; sums to time_s. */
+struct breakdown {
+	double compute_s;
+	double tensor_s;
+	double context_s;
+	double expert_s;
+	double pipeline_s;		/* waiting for transfers between stages */
+	double bubble_s;		/* waiting for other stages' compute */
+	double data_s;			/* exposed gradient reduction and gather */
+	double optimizer_s;
+};
+
+struct certificate {
+	double value;			/* the first objective's */
+	double lower_bound;		/* no plan of the space is below this */
+	double gap;			/* (value - lower_bound) / value; 0: proved optimal */
+	/* configurations = priced + bounded + infeasible_*; a configuration is
+	 * one combination of shape, data, pipeline, virtual stages, ZeRO and
+	 * recomputation. */
+	uint64_t configurations;
+	uint64_t priced;
+	uint64_t bounded;
+	uint64_t infeasible_memory;
+	uint64_t infeasible_requirement;
+	uint64_t infeasible_placement;	/* no factorisation fits the fan-outs */
+	uint64_t partitions;		/* stage partitions simulated */
+};
+
+struct plan {
+	struct choice choice;
+	struct placement placement;
+	uint32_t devices;		/* used: tensor x context x data x pipeline */
+	/* Chunk i = virtual stage i / pipeline on pipeline rank i % pipeline
+	 * holds chain positions chunk_first[i] .. chunk_first[i + 1] - 1. */
+	uint32_t chunk_count;		/* pipeline x virtual_stages */
+	uint32_t *chunk_first;		/* chunk_count + 1 entries */
+	struct stage_cost *stage;	/* pipeline entries */
+	double time_s;			/* of one iteration */
+	struct breakdown breakdown;
+	double memory_peak_bytes;	/* largest stage total */
+	uint32_t memory_peak_stage;
+	struct certificate certificate;
+};
+
+#endif

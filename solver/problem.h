@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The solver's input: plain numbers, no text. The caller owns every array and
+ * keeps it alive while the solver runs. Sizes are bytes, times seconds, rates
+ * per second.
+ */
+#ifndef NEST_SOLVER_PROBLEM_H
+#define NEST_SOLVER_PROBLEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solver/dimension.h"
+#include "solver/predicate.h"
+
+#define LEVEL_MAX 8		/* levels of a topology */
+#define CHAIN_MAX 4096		/* layers of a model */
+#define DEVICES_MAX (1u << 20)
+
+/* One level of the network, innermost first. A level joins `fanout` equal
+ * children (level 0 joins devices). */
+struct problem_level {
+	uint32_t fanout;
+	double bandwidth_Bps;		/* what one device sends into it, one direction */
+	double latency_s;		/* of one message step */
+	double oversubscription;	/* >= 1: a child's uplink carries
+					 * children's devices x bandwidth / this */
+	double efficiency;		/* share of the bandwidth large messages reach */
+	bool in_network_reduction;	/* switches add up all-reduces */
+};
+
+/* A communication of one layer, once per micro-batch. `bytes` is the size of
+ * the whole buffer: what each rank holds before an all-reduce, reduce-scatter
+ * or all-to-all, and after an all-gather. */
+struct problem_collective {
+	enum collective kind;
+	enum group group;
+	bool backward;			/* in the backward pass (or its recomputation) */
+	double bytes;
+	double hidden_s;		/* seconds of compute it runs behind; the rest is exposed */
+	uint32_t source;		/* caller's number for what it was inferred from */
+};
+
+/* One layer class under one shape and one recomputation policy. */
+struct problem_cost {
+	double forward_s;		/* compute of one micro-batch, no communication */
+	double backward_s;		/* likewise, recomputation included */
+	double saved_bytes;		/* kept per micro-batch in flight */
+	double working_bytes;		/* transient peak while the layer runs */
+	uint32_t collective_first;	/* into problem.collective */
+	uint32_t collective_count;
+};
+
+/* One layer class under one shape, whatever the policy. */
+struct problem_weight {
+	double parameters;		/* elements on one device, replicated over data x context */
+	double expert_parameters;	/* elements replicated over the expert-data group */
+	double tied_parameters;		/* of these, shared with problem.tied_class when both
+					 * are on one device; see below */
+	double output_bytes;		/* what a device sends to the next stage per micro-batch */
+};
+
+/* A way to cut a layer: everything that decides its local shapes. */
+struct problem_shape {
+	uint32_t tensor;
+	uint32_t context;
+	uint32_t expert;
+	uint32_t expert_tensor;
+	bool sequence;			/* sequence parallelism within the tensor group */
+	uint32_t micro_batch;		/* sequences */
+};
+
+struct problem_run {
+	uint32_t class_index;
+	uint32_t count;
+};
+
+/* Values a plan variable may take, ascending; count 0 means every legal one. */
+struct problem_domain {
+	const uint32_t *at;
+	uint32_t count;
+};
+
+struct problem_memory {
+	double limit_bytes;		/* of one device */
+	double reserve_bytes;		/* runtime context, fragmentation */
+	double group_bytes;		/* communicator buffers, per group a rank is in */
+	double weight_bytes;		/* per parameter */
+	double gradient_bytes;		/* per parameter */
+	double optimizer_bytes;		/* per parameter, before any sharding */
+};
+
+struct problem_sync {
+	double reduce_bytes;		/* per parameter in gradient reduction */
+	double gather_bytes;		/* per parameter in the gather after a sharded step */
+	bool overlap_reduce;		/* behind the last micro-batch's backward */
+	bool overlap_gather;		/* behind the first micro-batch's forward */
+	double step_bytes;		/* read and written per parameter by the optimizer step */
+	double memory_bandwidth_Bps;	/* which the step reaches */
+};
+
+enum { CLASS_NONE = 0xffffffffu };
+
+struct problem {
+	/* The chain, as runs of equal layers. */
+	const struct problem_run *run;
+	uint32_t run_count;
+	uint32_t class_count;
+	const bool *class_is_block;	/* counts as a layer (embedding and head do not) */
+
+	/* Tied weights: the class (the head) that shares tied_parameters with
+	 * another (the embedding). On one device they are stored once; apart,
+	 * each keeps a copy and their gradients are added over the pair of
+	 * stages. CLASS_NONE when nothing is tied. */
+	uint32_t tied_class;
+	uint32_t tied_with_class;
+
+	/* Costs: index with problem_cost_at and problem_weight_at. */
+	const struct problem_shape *shape;
+	uint32_t shape_count;
+	const struct problem_cost *cost;	/* shape x class x recompute */
+	const struct problem_weight *weight;	/* shape x class */
+	const struct problem_collective *collective;
+	uint32_t collective_count;
+
+	/* Network: device_count is the product of the fan-outs. */
+	struct problem_level level[LEVEL_MAX];
+	uint32_t level_count;
+	uint32_t device_count;
+
+	/* Job. */
+	uint32_t global_batch;		/* sequences */
+	struct problem_domain data, pipeline, virtual_stages, devices;
+	bool zero[4];			/* allowed ZeRO stages */
+	bool recompute[RECOMPUTE_COUNT];
+	bool uniform_stages;		/* the framework can only cut evenly */
+	struct problem_memory memory;
+	struct problem_sync sync;
+	double device_dollars_per_s;	/* price of one device; 0 if unknown */
+	double device_watts;
+
+	const struct predicate *requirement;	/* all must hold */
+	uint32_t requirement_count;
+	const struct predicate *objective;	/* minimised in order; none means time.
+						 * Must not decrease when time grows. */
+	uint32_t objective_count;
+};
+
+/* Sums the run counts. */
+uint32_t problem_chain_length(const struct problem *problem);
+
+static inline const struct problem_cost *
+problem_cost_at(const struct problem *problem, uint32_t shape,
+		uint32_t class_index, enum recompute recompute)
+{
+	return &problem->cost[(shape * problem->class_count + class_index) *
+			      RECOMPUTE_COUNT + (uint32_t)recompute];
+}
+
+static inline const struct problem_weight *
+problem_weight_at(const struct problem *problem, uint32_t shape,
+		  uint32_t class_index)
+{
+	return &problem->weight[shape * problem->class_count + class_index];
+}
+
+/* What is wrong with a problem, or NULL if it is well formed: sizes within
+ * their bounds, all numbers finite and not negative, programs valid. The text
+ * is static. */
+const char *problem_check(const struct problem *problem);
+
+#endif

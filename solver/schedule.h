@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pipeline schedules, simulated exactly.
+ *
+ * A device runs its operations one at a time in a fixed order and starts each
+ * as soon as the one before it is done and its input has arrived. Chunk c
+ * (0 .. p v - 1) lives on device c mod p. Forward of chunk c and micro-batch i
+ * waits for forward of chunk c - 1 plus the transfer; backward of chunk c for
+ * backward of chunk c + 1 plus the transfer, and for its own forward. A
+ * transfer delays its receiver and occupies no device.
+ *
+ * Orders (m micro-batches, p devices, v chunks each, device k):
+ *	1F1B (v = 1): w = min(p - 1 - k, m) forwards, then forward and backward
+ *	in turn, then the w backwards that are left.
+ *	Interleaved (v > 1, m a multiple of p): w = min(2 (p - 1 - k) + (v - 1) p,
+ *	m v) forwards first. The q-th forward is micro-batch (q / (p v)) p + q mod p of
+ *	the device's chunk (q mod (p v)) / p; the q-th backward the same with the
+ *	device's chunks counted from the last.
+ * Source: Narayanan et al. 2021, "Efficient Large-Scale Language Model
+ * Training on GPU Clusters Using Megatron-LM", section 2.2; the order of
+ * operations is that of Megatron-LM's forward_backward_pipelining_with_interleaving.
+ */
+#ifndef NEST_SOLVER_SCHEDULE_H
+#define NEST_SOLVER_SCHEDULE_H
+
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+
+struct schedule_input {
+	uint32_t pipeline;		/* p */
+	uint32_t virtual_stages;	/* v */
+	uint32_t micro_batches;		/* m */
+	const double *forward_s;	/* p v chunks */
+	const double *backward_s;	/* p v chunks */
+	const double *transfer_s;	/* p v - 1 boundaries */
+};
+
+/* Fills finish_s[p], the end of every device's last operation, and returns the
+ * largest. Scratch memory comes from the arena and is given back. */
+double schedule_simulate(const struct schedule_input *input,
+			 struct arena *scratch, double *finish_s);
+
+/* The operations of one device in order, for memory and for reports:
+ * operation q is forward or backward of a micro-batch through one of its
+ * chunks (0 .. v - 1). Returns how many there are (2 m v). */
+struct schedule_operation {
+	uint32_t micro_batch;
+	uint32_t chunk;			/* of this device: 0 .. v - 1 */
+	bool backward;
+};
+uint32_t schedule_order(uint32_t pipeline, uint32_t virtual_stages,
+			uint32_t micro_batches, uint32_t device,
+			struct schedule_operation *operation);
+
+/* Peak bytes of saved activations on a device, given what each of its chunks
+ * keeps per micro-batch: a forward adds them, the backward frees them. */
+double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
+			   uint32_t micro_batches, uint32_t device,
+			   const double *saved_bytes /* v */);
+
+#endif

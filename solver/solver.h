@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The solver's one entry: a problem in, the best plan and its certificate out.
+ * The space searched: every shape of the problem; data, pipeline and virtual
+ * degrees from their domains with tensor x context x data x pipeline at most
+ * the device count, micro_batch x data dividing the global batch, interleaving
+ * only where micro-batches are a multiple of the pipeline; ZeRO and
+ * recomputation as allowed; every factorisation over the levels; every cut of
+ * the chain into pipeline x virtual_stages non-empty chunks.
+ */
+#ifndef NEST_SOLVER_SOLVER_H
+#define NEST_SOLVER_SOLVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+#include "solver/plan.h"
+
+struct solve_limits {
+	double gap;			/* stop once the gap is at most this; 0: prove */
+	double seconds;			/* stop after this long; 0: no limit */
+	uint64_t partitions_max;	/* partitions simulated per configuration and
+					 * placement before it is left with a gap; 0: default */
+};
+
+enum solve_status {
+	SOLVE_OPTIMAL,		/* gap 0 */
+	SOLVE_FEASIBLE,		/* a plan, with the gap stated */
+	SOLVE_INFEASIBLE,	/* proved: no plan satisfies the problem */
+	SOLVE_UNKNOWN,		/* stopped by the time limit before any plan */
+};
+
+/* Why nothing fits, and how far the best attempt misses. */
+struct solve_failure {
+	/* The plan, ignoring memory, that exceeds the limit least. */
+	bool has_nearest;
+	struct plan nearest;
+	double excess_bytes;
+	/* For each requirement: configurations that it alone removed. */
+	const uint64_t *removed_by;	/* requirement_count entries */
+};
+
+struct solve_result {
+	enum solve_status status;
+	struct plan plan;		/* OPTIMAL and FEASIBLE */
+	struct solve_failure failure;	/* INFEASIBLE */
+};
+
+/* Results live in the arena. Deterministic: ties are broken by less memory,
+ * fewer devices, then smaller tensor, context, pipeline, virtual, micro_batch,
+ * ZeRO, recompute, and the first placement in lexicographic order. */
+enum solve_status solve(const struct problem *problem,
+			const struct solve_limits *limits, struct arena *arena,
+			struct solve_result *result);
+
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+#
+# The cmocka and bench programs: one block each.
+
+bench_programs =
