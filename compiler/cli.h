@@ -31,7 +31,7 @@ enum command {
 	COMMAND_COUNT
 };
 
-enum option {
+enum cli_option {
 #define OPTION(enumerator, short_name, long_name, argument, commands, help) \
 	OPTION_##enumerator,
 #include "compiler/options.def"

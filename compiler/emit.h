@@ -11,8 +11,10 @@
 #include "compiler/ir.h"
 #include "lang/base/text.h"
 #include "solver/plan.h"
+#include "solver/solver.h"
 
 struct compilation;
+struct override;
 
 /* Everything an emitter may look at. */
 struct emit_input {
@@ -22,7 +24,13 @@ struct emit_input {
 	const struct plan *plan;
 	const char *spec_name;		/* as given on the command line */
 	const char *spec_sha256;	/* hexadecimal */
+	const struct override *override;	/* -D, in the order given */
+	uint32_t override_count;
+	enum solve_status solve_status;	/* OPTIMAL or FEASIBLE */
+	double solve_s;			/* wall time of the search; not for outputs
+					 * that must be the same every time */
 	bool ranks_as_factors;		/* --ranks=factors */
+	bool timing;			/* --timing: solve_s may be written */
 };
 
 struct emitter {
@@ -31,6 +39,11 @@ struct emitter {
 	/* False after a reported error (the framework cannot express the plan). */
 	bool (*emit)(const struct emit_input *input, struct text *out);
 };
+
+#define EMITTER(name, function, title) \
+	bool function(const struct emit_input *input, struct text *out);
+#include "compiler/emitters.def"
+#undef EMITTER
 
 /* NULL when there is none of that name. */
 const struct emitter *emitter_find(const char *name);

@@ -4,6 +4,19 @@
  */
 #include "compiler/ir.h"
 
+#include <stddef.h>
+
+/* `router` and `experts` are refused by the lowering; `+` and `*` are harmless
+ * here, since no call is spelt so. */
+const char *const ir_operator_names[] = {
+#define OPERATOR(kind, name, inputs) name,
+#include "compiler/operators.def"
+#undef OPERATOR
+	"router",
+	"experts",
+	NULL,
+};
+
 uint64_t ir_extent_size(const struct ir_class *class,
 			const struct ir_extent *extent)
 {

@@ -156,10 +156,13 @@ struct ir_device {
 	double peak_flops[IR_PRECISION_COUNT];	/* per second; 0: not offered */
 	double gemm_efficiency;			/* share of peak large products reach */
 	double gemm_efficiency_fp8;		/* the same with 8-bit inputs */
+	double gemm_overhead_fp8_s;		/* scaling kernels around an 8-bit product */
 	double gemm_half_k;			/* contraction length at which half of it is lost */
+	double gemm_wave;			/* share of a partly filled wave of tiles that is paid */
+	double gemm_narrow;			/* what tiles of half the width reach of the rate */
 	double attention_efficiency;		/* share of peak of the flash kernel, forward */
 	double attention_backward_efficiency;	/* and backward */
-	double attention_half_sequence;		/* tokens at which half of it is lost */
+	double attention_half_sequence;		/* keys lost to masks and ramp per query row */
 	double tile_m, tile_n;			/* output tile of one multiprocessor */
 	double multiprocessors;
 	double kernel_overhead_s;		/* per kernel that is not hidden */
@@ -235,6 +238,10 @@ struct module;
  * reported errors. */
 struct ir *lower_job(struct compilation *compilation,
 		     const struct module *module, const char *job_name);
+
+/* Names of the operators templates call like functions, ending with NULL: for
+ * compilation.operator_names. */
+extern const char *const ir_operator_names[];
 
 /* Whole size of an extent. */
 uint64_t ir_extent_size(const struct ir_class *class, const struct ir_extent *extent);

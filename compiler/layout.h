@@ -13,12 +13,38 @@
  * Rules: a product whose output axis is split wants a whole input and gives a
  * cut output; one that contracts over a split axis gives partial sums;
  * everything else works in the layout it finds. A partial value is made whole
- * (all-reduce) or by sequence (reduce-scatter) before its first other use; a
- * value by sequence is gathered (all-gather) once for all products that want
- * it whole. The backward pass has the transposed collective of each, and
- * gathers again what was saved by sequence.
+ * (all-reduce) or by sequence (reduce-scatter) before its first other use,
+ * except that the sum of two partial values is partial; a value by sequence is
+ * gathered (all-gather) once for all products that want it whole. The backward
+ * pass has the transposed collective of each, adds up the input gradient of
+ * products whose output is cut (all-reduce, or reduce-scatter of what was
+ * gathered), and gathers again what was saved by sequence. A layer's input and
+ * output are whole, or by sequence where sequence parallelism is on.
  * Sources: Shoeybi et al. 2019 (Megatron-LM) section 3; Korthikanti et al. 2022,
  * "Reducing Activation Recomputation in Large Transformer Models", section 4.
+ *
+ * Overlap is what Megatron-LM does without further flags: in the backward pass
+ * of a product the second gather of its input runs behind the input-gradient
+ * product, and the reduction of the input gradient behind the weight-gradient
+ * product (core/tensor_parallel/layers.py,
+ * LinearWithGradAccumulationAndAsyncCommunication). The exchange of keys and
+ * values over the context group runs behind attention, as in a ring: all but one
+ * step of c. Everything else is exposed.
+ *
+ * Fusion is what Megatron-LM with Transformer Engine does:
+ *	- products of equal kind that read the same value are one product
+ *	  (query, key and value; gate and up);
+ *	- a bias costs nothing of its own;
+ *	- an activation read only by a multiplication is one kernel with it, and
+ *	  its result is not kept;
+ *	- a dropout read only by an addition is one kernel with it.
+ * What is fused into another operator shows no time of its own, except that
+ * a fused product's time is shared in proportion to the work.
+ *
+ * Bytes are counted as each kernel reading its inputs and writing its outputs
+ * once; backward, the addition of two gradients where a residual branches off is
+ * counted with the `+`. Neglected: statistics of norms and attention, token
+ * numbers, gradients of norm weights over the tensor group (once an iteration).
  */
 #ifndef NEST_COMPILER_LAYOUT_H
 #define NEST_COMPILER_LAYOUT_H
@@ -31,6 +57,14 @@
 
 enum layout { LAYOUT_WHOLE, LAYOUT_CUT, LAYOUT_SEQUENCE, LAYOUT_PARTIAL };
 
+/* Compute that a collective runs behind. */
+enum hidden {
+	HIDDEN_NOT,
+	HIDDEN_INPUT_GRADIENT,	/* input-gradient products of hidden_by */
+	HIDDEN_WEIGHT_GRADIENT,	/* weight-gradient products of hidden_by */
+	HIDDEN_ATTENTION	/* the attention core, of its own direction */
+};
+
 /* A collective that was inferred. */
 struct inferred {
 	enum collective kind;
@@ -39,45 +73,58 @@ struct inferred {
 	uint32_t operator;		/* that needs or produces the value */
 	uint32_t value;			/* that is converted */
 	double bytes;			/* as problem_collective.bytes */
-	uint32_t hidden_by;		/* operator whose backward products it runs behind, IR_NONE: exposed */
+	enum hidden hidden;
+	uint32_t hidden_by;		/* operator (the first of a fused product), or IR_NONE */
+	double hidden_s;		/* time of that compute; 0: exposed */
 	struct span span;		/* source it comes from */
 	struct span split_span;		/* the `split` that causes it */
 };
 
 /* Local facts of one operator under the shape. */
 struct operator_cost {
-	double forward_flops, backward_flops;
-	double forward_bytes, backward_bytes;	/* read and written */
+	double forward_flops, backward_flops;	/* executed */
+	double forward_bytes, backward_bytes;	/* read and written; 0 for products */
 	double forward_s, backward_s;
 	double parameters;			/* elements held by one device */
 	bool parameters_tied;
 	double saved_bytes;			/* first kept by this operator (its inputs, masks, scores) */
 	double core_saved_bytes;		/* of these, dropped by selective recomputation */
 	double output_bytes;
-	enum layout output_layout;
+	enum layout output_layout;		/* as produced, before any conversion */
 	uint64_t local[IR_RANK_MAX];		/* local output shape */
 };
 
 struct layout_result {
 	struct operator_cost *operator;		/* class->operator_count entries */
-	struct inferred *inferred;
+	struct inferred *inferred;		/* in the order of the walk */
 	uint32_t inferred_count;
+	double forward_s, backward_s;		/* compute of all operators */
+	double core_forward_s;			/* forward part redone by selective recomputation */
+	double parameters;			/* elements held by one device */
+	double tied_parameters;			/* of these, owned by another layer */
 	double input_bytes;			/* of the layer's input on one device */
-	double output_bytes;
+	bool input_saved;			/* saved_bytes holds the input */
+	double output_bytes;			/* 0 when nothing follows: a loss or logits */
 	double saved_bytes;			/* kept for backward, nothing recomputed; each value once */
 	double core_saved_bytes;		/* part that selective recomputation drops */
-	double working_bytes;			/* largest transient: gathered inputs, logits in fp32 */
+	double working_bytes;			/* largest transient of one operator: gathered inputs
+						 * and the gradients around it */
 };
 
 /* Whether the class can be cut that way; otherwise the axis and the degree that
- * does not divide it. */
+ * does not divide it (both may be NULL). A padded axis always can; a replicable
+ * one when size or degree divides the other; the sequence over context ranks
+ * only in two equal pieces each, so that causal work is balanced. */
 bool layout_is_legal(const struct ir_class *class, const struct ir_model *model,
 		     const struct problem_shape *shape,
 		     const struct ir_axis **axis, uint32_t *degree);
 
-/* The inference. The shape must be legal. */
+/* The inference. The shape must be legal. Results live in the arena. */
 void layout_infer(const struct ir *ir, uint32_t class_index,
 		  const struct problem_shape *shape, struct arena *arena,
 		  struct layout_result *result);
+
+/* Bytes of one number of activations and weights in the job's precision. */
+double layout_element_bytes(enum ir_precision precision);
 
 #endif

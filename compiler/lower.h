@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "compiler/ir.h"
+#include "compiler/variable.h"
 #include "lang/base/vec.h"
 #include "lang/compilation.h"
 #include "lang/eval.h"
@@ -39,6 +40,7 @@ struct lower {
 	struct scope *scope;		/* the module's, then device, topology, model, lets */
 	/* lets of the job that only the solver can evaluate: used in place */
 	VEC(struct job_let) let;
+	VEC(struct ir_requirement) requirement;
 	const struct record *model;	/* NULL until found */
 	const struct record *topology;
 	uint32_t depth;			/* of nested expressions now */
@@ -78,42 +80,56 @@ bool lower_objective(struct lower *lower);
 bool lower_template(struct lower *lower, const struct record *layer,
 		    struct ir_class *class);
 
-/* The plan variable called so; VARIABLE_COUNT if there is none. `stage` and
- * `stages` are not variables by themselves. */
-enum plan_variable variable_find(const char *name);
-const char *variable_name(enum plan_variable variable);
-
-/* The number a symbol stands for as a value of a plan variable: recompute and
- * sequence have some. False if it has no such value. */
-bool variable_symbol(enum plan_variable variable, const char *symbol,
-		     uint32_t *number);
-/* "none, selective or full", or NULL where values are plain numbers. */
-const char *variable_symbols(enum plan_variable variable);
-
 /* Whether an expression depends on the plan. */
 bool lower_mentions_plan(struct lower *lower, const struct ast *expression);
 
-/* Adds the requirement `expression`, which must be true or false by plan. */
+/* Adds a requirement; it must be true or false for every plan. The condition
+ * and the reason may be NULL. */
 bool lower_require(struct lower *lower, const struct ast *expression,
 		   const struct ast *condition, const char *reason);
-
-/* A program under construction. */
-struct predicate_builder {
-	struct arena *arena;
-	VEC(struct predicate_step) step;
-	uint32_t depth, depth_max;	/* numbers on the stack, now and at most */
-	bool needs_outcome;
-};
-
-/* Appends one step. */
-void predicate_push(struct predicate_builder *builder,
-		    struct predicate_step step);
-struct predicate predicate_finish(const struct predicate_builder *builder,
-				  uint32_t source);
 
 /* Adds `variable is one of these numbers` as a requirement. */
 void lower_require_member(struct lower *lower, enum plan_variable variable,
 			  const struct ir_domain *domain);
+
+/* ---- plan programs, in lower_predicate.c ---- */
+
+/* What a part of a requirement is. */
+enum operand_kind {
+	OPERAND_NUMBER,
+	OPERAND_BOOLEAN,
+	OPERAND_CHOICE,		/* a plan variable whose values are symbols */
+	OPERAND_SYMBOL,		/* a symbol, its number still unknown */
+};
+
+struct operand {
+	enum operand_kind kind;
+	struct span span;
+	struct unit unit;		/* NUMBER */
+	enum plan_variable variable;	/* CHOICE */
+	const char *symbol;		/* SYMBOL */
+	size_t step;			/* SYMBOL: the constant to fill in */
+	bool is_zero;			/* the constant 0, which fits every unit */
+};
+
+/* A program under construction. */
+struct predicate_builder {
+	struct lower *lower;
+	VEC(struct predicate_step) step;
+	uint32_t depth;			/* numbers on the stack now */
+	bool needs_outcome;
+};
+
+/* Appends the steps of an expression, which leave one number. */
+bool predicate_compile(struct predicate_builder *builder,
+		       const struct ast *expression, struct operand *operand);
+/* Demands true or false of what was compiled last. */
+bool predicate_truth(struct predicate_builder *builder, struct operand *operand);
+/* Appends one step; false, reported at span, when the program gets too long. */
+bool predicate_push(struct predicate_builder *builder, struct span span,
+		    struct predicate_step step);
+struct predicate predicate_finish(const struct predicate_builder *builder,
+				  uint32_t source);
 
 /* ---- templates ---- */
 

@@ -31,46 +31,76 @@ static double peak_flops(const struct ir_device *device,
 	return device->peak_flops[IR_FP32];
 }
 
+static double effective_bandwidth(const struct ir_device *device)
+{
+	return device->memory_bandwidth_Bps * device->memory_efficiency;
+}
+
 double operator_time_memory(const struct ir_device *device, double bytes)
 {
 	if (bytes <= 0)
 		return 0;
-	return device->kernel_overhead_s +
-	       bytes / (device->memory_bandwidth_Bps * device->memory_efficiency);
+	return device->kernel_overhead_s + bytes / effective_bandwidth(device);
+}
+
+/* Compute time of a product whose output is cut into tiles of that size. */
+static double tiled_s(const struct ir_device *device, double tile_n, double rate,
+		      double m, double k, double n)
+{
+	double tiles = ceil(m / device->tile_m) * ceil(n / tile_n);
+	double waves = tiles / device->multiprocessors;
+
+	waves += device->gemm_wave * (ceil(waves) - waves);
+	return waves * device->multiprocessors * 2 * device->tile_m * tile_n *
+	       (k + device->gemm_half_k) / rate;
 }
 
 double operator_time_gemm(const struct ir_device *device,
 			  enum ir_precision precision,
 			  double m, double k, double n)
 {
-	double rate, tiles, waves, compute_s, memory_s, width;
+	double rate, width, compute_s, memory_s, extra_s = 0;
 
 	if (m <= 0 || k <= 0 || n <= 0)
 		return 0;
-	rate = peak_flops(device, precision) *
-	       (precision == IR_FP8 ? device->gemm_efficiency_fp8 :
-				      device->gemm_efficiency);
-	tiles = ceil(m / device->tile_m) * ceil(n / device->tile_n);
-	waves = ceil(tiles / device->multiprocessors);
-	compute_s = waves * device->multiprocessors * 2 * device->tile_m *
-		    device->tile_n * (k + device->gemm_half_k) / rate;
+	if (precision == IR_FP8 && device->peak_flops[IR_FP8] <= 0)
+		precision = IR_BF16;
+	rate = peak_flops(device, precision);
+	if (precision == IR_FP8) {
+		rate *= device->gemm_efficiency_fp8;
+		extra_s = device->gemm_overhead_fp8_s +
+			  3 * m * k / effective_bandwidth(device);
+	} else {
+		rate *= device->gemm_efficiency;
+	}
+	compute_s = fmin(tiled_s(device, device->tile_n, rate, m, k, n),
+			 tiled_s(device, device->tile_n / 2,
+				 rate * device->gemm_narrow, m, k, n));
 	width = element_bytes(precision);
 	memory_s = (width * (m * k + k * n) + fmax(width, 2) * m * n) /
-		   (device->memory_bandwidth_Bps * device->memory_efficiency);
-	return device->kernel_overhead_s + fmax(compute_s, memory_s);
+		   effective_bandwidth(device);
+	return device->kernel_overhead_s + fmax(compute_s, memory_s) + extra_s;
+}
+
+/* Keys a query looks at on average. */
+static double attention_keys(const struct attention_shape *shape)
+{
+	double keys = shape->causal ? shape->key_tokens / 2 : shape->key_tokens;
+
+	if (shape->window > 0)
+		return fmin(keys, shape->window);
+	return keys;
+}
+
+static double flops_over(const struct attention_shape *shape, double keys)
+{
+	return 4 * shape->batch * shape->heads * shape->head_dim *
+	       shape->query_tokens * keys;
 }
 
 double attention_flops(const struct attention_shape *shape)
 {
-	double keys = shape->key_tokens;
-	double share = shape->causal ? 0.5 : 1;
-
-	if (shape->window > 0 && shape->window < keys * share) {
-		keys = shape->window;
-		share = 1;
-	}
-	return 4 * shape->batch * shape->heads * shape->head_dim *
-	       shape->query_tokens * keys * share;
+	return flops_over(shape, attention_keys(shape));
 }
 
 double operator_time_attention(const struct ir_device *device,
@@ -78,18 +108,20 @@ double operator_time_attention(const struct ir_device *device,
 			       const struct attention_shape *shape,
 			       bool backward)
 {
-	double flops = attention_flops(shape);
-	double bytes, rate;
+	double keys = attention_keys(shape);
+	double flops, bytes, rate, waves;
 
-	if (flops <= 0)
+	if (attention_flops(shape) <= 0)
 		return 0;
 	if (precision == IR_FP8)
 		precision = IR_BF16;
 	rate = peak_flops(device, precision) *
 	       (backward ? device->attention_backward_efficiency :
 			   device->attention_efficiency);
-	rate *= shape->key_tokens /
-		(shape->key_tokens + device->attention_half_sequence);
+	keys += device->attention_half_sequence * (shape->causal ? 0.5 : 1);
+	waves = shape->batch * shape->heads * ceil(shape->query_tokens / 128) /
+		device->multiprocessors;
+	flops = flops_over(shape, keys) * (1 + 1 / waves);
 	bytes = element_bytes(precision) * shape->batch * shape->head_dim *
 		(2 * shape->heads * shape->query_tokens +
 		 2 * shape->kv_heads * shape->key_tokens);
@@ -97,7 +129,6 @@ double operator_time_attention(const struct ir_device *device,
 		flops *= 2.5;
 		bytes *= 2;
 	}
-	return device->kernel_overhead_s +
-	       fmax(flops / rate,
-		    bytes / (device->memory_bandwidth_Bps * device->memory_efficiency));
+	return device->kernel_overhead_s + flops / rate +
+	       bytes / effective_bandwidth(device);
 }

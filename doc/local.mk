@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: MIT
+
+dist_doc_DATA = README.md COPYING
+EXTRA_DIST += \
+	%D%/cost-model.md \
+	%D%/hacking.md \
+	%D%/language.md

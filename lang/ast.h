@@ -14,6 +14,11 @@
 #include "lang/source.h"
 #include "lang/unit.h"
 
+/* Greatest number of nodes on a path from the root. The parser replaces what
+ * would be deeper by AST_ERROR and reports it, so that whoever walks a tree
+ * may recurse. */
+#define AST_DEPTH_MAX 1000
+
 enum ast_kind {
 #define NODE(kind, name, children) AST_##kind,
 #include "lang/ast.def"
@@ -24,6 +29,7 @@ enum ast_kind {
 struct ast {
 	enum ast_kind kind;
 	uint32_t child_count;
+	uint32_t depth;			/* nodes on the longest path downwards */
 	struct span span;		/* the whole construct */
 	struct span name_span;		/* where name stands */
 	const char *name;		/* interned, or NULL */
@@ -46,7 +52,10 @@ struct ast *ast_new(struct arena *arena, enum ast_kind kind, struct span span);
 struct ast *ast_with(struct arena *arena, enum ast_kind kind, struct span span,
 		     uint32_t count, ...);
 void ast_list_push(struct ast_list *list, struct arena *arena, struct ast *node);
-void ast_adopt(struct ast *node, const struct ast_list *list);
+/* Makes the elements of a list the last children of a node that has been
+ * given none or some already; the list itself is not kept. */
+void ast_adopt(struct ast *node, struct arena *arena,
+	       const struct ast_list *list);
 
 /* "field", "call", ...: for dumps and messages. */
 const char *ast_kind_name(enum ast_kind kind);

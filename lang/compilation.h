@@ -22,6 +22,7 @@ struct override {
 	const char *name;
 	const char *expression;
 	bool used;		/* set when a param took it */
+	const struct ast *declaration;	/* that param; set by eval_overrides_bind */
 };
 
 /* The embedded standard library: generated at build time, ends with NULL. */
@@ -44,12 +45,16 @@ struct compilation {
 	struct override *override;
 	uint32_t override_count;
 	bool allow_extern;
+	/* Names of the operators templates may call, ending with NULL. The
+	 * compiler sets them; while NULL, any callee is let pass there. */
+	const char *const *operator_names;
 
 	/* Bounds on hostile input; each has its own diagnostic. */
 	uint32_t depth_max;		/* nesting of calls and expressions */
 	uint64_t step_max;		/* evaluation steps */
 
 	struct module *modules;		/* every module read, newest first */
+	struct module *prelude;		/* visible everywhere; NULL before loading */
 };
 
 /* Initialises everything with the defaults; release frees it all. */

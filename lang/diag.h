@@ -50,6 +50,7 @@ struct diagnostic {
 	const char *label;		/* text beside the caret, or NULL */
 	struct diag_part *parts;	/* in the order they were added */
 	struct diag_part **tail;
+	struct diag_part *frames;	/* the chain of expansions, come last */
 	uint32_t order;			/* of reporting, for a stable sort */
 };
 
@@ -68,6 +69,9 @@ struct diags {
 	/* Instantiation chain while a template, model or function is expanded;
 	 * every diagnostic reported meanwhile gets these as notes. */
 	struct diag_frame *frame;
+	struct diagnostic *last;	/* to which parts are added */
+	uint32_t reported;		/* all ever reported: gives the order */
+	uint32_t errors_shown;		/* over all flushes */
 };
 
 /* One level of "while expanding ...", kept on the caller's stack. */
@@ -108,7 +112,8 @@ const char *diag_code_title(enum diag_code code);
 /* Finds a code by "E0312" (either case); DIAG_CODE_COUNT when unknown. */
 enum diag_code diag_code_find(const char *name);
 
-/* Sorts by place, drops exact repeats, prints to out, and empties the list. */
+/* Sorts by place, drops exact repeats, prints to out, and empties the list.
+ * The counts of errors and warnings stay. SARIF is one document a call. */
 void diags_flush(struct diags *diags, FILE *out, enum diag_format format,
 		 bool colour);
 
@@ -117,6 +122,14 @@ void diag_render_text(const struct diags *diags, const struct diagnostic *diag,
 		      bool colour, struct text *out);
 void diag_render_json(const struct diags *diags, const struct diagnostic *diag,
 		      struct text *out);
+void diag_render_sarif(const struct diags *diags,
+		       struct diagnostic *const *list, size_t count,
+		       struct text *out);
+
+/* "error" or "warning". */
+const char *diag_severity_name(enum diag_severity severity);
+/* The short name of a code ("unknown-name"), and its number. */
+const char *diag_code_short_name(enum diag_code code);
 
 /* Whether a is a plausible misspelling of b: edit distance at most 2 and at
  * most a third of the longer. The distance is stored where wanted. */

@@ -14,11 +14,21 @@
 #include "lang/value.h"
 
 struct compilation;
+struct module;
+
+/* A binding being evaluated, kept on the caller's stack to show cycles. */
+struct eval_running {
+	const struct binding *binding;
+	struct span span;		/* where it was asked for */
+	struct eval_running *outer;
+};
 
 struct eval {
 	struct compilation *compilation;
-	uint32_t depth;		/* of nested expressions and calls now */
-	uint64_t steps;		/* taken so far */
+	uint32_t depth;			/* of nested expressions and calls now */
+	uint64_t steps;			/* taken so far */
+	bool stopped;			/* a limit was passed and reported */
+	struct eval_running *running;
 };
 
 void eval_init(struct eval *eval, struct compilation *compilation);
@@ -57,7 +67,32 @@ bool eval_field_number(struct eval *eval, const struct record *record,
 		       const char *name, struct unit unit, bool required,
 		       double *number);
 
+/* The member `name` of a value: a field, parameter, let, level, or one of the
+ * computed ones (topology.devices, topology.levels, model.layers). */
+bool eval_member(struct eval *eval, const struct value *value, const char *name,
+		 struct span span, struct value *member);
+
+/* Evaluates every constant, and every device, topology and model that needs no
+ * argument, of a module, so that mistakes show without a job using them. */
+void eval_module(struct eval *eval, const struct module *module);
+
+/* Gives each -D to the param of that name visible in the module; reports those
+ * that name none. */
+void eval_overrides_bind(struct compilation *compilation,
+			 const struct module *module);
+
 /* One step of work; false (reported once) when the limit is passed. */
 bool eval_step(struct eval *eval, struct span span);
+
+/* Whether a name can stand after `:` as a type. */
+bool type_is_known(const char *name);
+
+/* "unknown name", with the nearest visible one. Returns false. */
+bool report_unknown_name(struct compilation *compilation,
+			 const struct scope *scope, const char *name,
+			 struct span span);
+/* Reports a name that two imports give. Returns false. */
+bool report_ambiguous_name(struct compilation *compilation,
+			   const struct binding *binding, struct span span);
 
 #endif

@@ -2,29 +2,63 @@
 
 noinst_LIBRARIES += %D%/liblang.a
 %C%_liblang_a_SOURCES = \
-	%D%/base/arena.c %D%/base/arena.h \
-	%D%/base/intern.c %D%/base/intern.h \
-	%D%/base/text.c %D%/base/text.h \
-	%D%/base/vec.h \
-	%D%/ast.c %D%/ast.def %D%/ast.h \
+	%D%/ast.c \
+	%D%/ast.def \
+	%D%/ast.h \
 	%D%/ast_dump.c \
-	%D%/check.c %D%/check.h \
+	%D%/base/arena.c \
+	%D%/base/arena.h \
+	%D%/base/checked.h \
+	%D%/base/intern.c \
+	%D%/base/intern.h \
+	%D%/base/text.c \
+	%D%/base/text.h \
+	%D%/base/vec.h \
+	%D%/builtin.c \
+	%D%/builtin.h \
+	%D%/call.c \
+	%D%/call.h \
+	%D%/check.c \
+	%D%/check.h \
+	%D%/check_cycle.c \
+	%D%/check_expression.c \
+	%D%/check_internal.h \
 	%D%/codes.def \
-	%D%/compilation.c %D%/compilation.h \
-	%D%/diag.c %D%/diag.h \
+	%D%/compilation.c \
+	%D%/compilation.h \
+	%D%/diag.c \
+	%D%/diag.h \
 	%D%/diag_json.c \
 	%D%/diag_text.c \
-	%D%/eval.c %D%/eval.h \
+	%D%/eval.c \
+	%D%/eval.h \
+	%D%/eval_call.c \
+	%D%/eval_internal.h \
+	%D%/eval_operator.c \
+	%D%/eval_param.c \
+	%D%/eval_record.c \
 	%D%/gram.y \
-	%D%/module.c %D%/module.h \
-	%D%/parse.c %D%/parse.h \
+	%D%/literal.c \
+	%D%/module.c \
+	%D%/module.h \
+	%D%/parse.c \
+	%D%/parse.h \
 	%D%/scan.l \
-	%D%/scope.c %D%/scope.h \
-	%D%/source.c %D%/source.h \
+	%D%/scope.c \
+	%D%/scope.h \
+	%D%/source.c \
+	%D%/source.h \
+	%D%/symbol.c \
+	%D%/symbol.h \
 	%D%/symbols.def \
-	%D%/unit.c %D%/unit.h %D%/units.def \
-	%D%/value.c %D%/value.h
+	%D%/token.c \
+	%D%/token.h \
+	%D%/unit.c \
+	%D%/unit.h \
+	%D%/units.def \
+	%D%/value.c \
+	%D%/value.h \
+	%D%/words.def
 BUILT_SOURCES += %D%/gram.h
 
-# The long text of every code, embedded in the command.
-EXTRA_DIST += %D%/embed.sh $(explain_pages)
+EXTRA_DIST += %D%/embed.sh

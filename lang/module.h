@@ -23,6 +23,7 @@ struct module {
 	struct scope *scope;		/* its declarations and imports */
 	bool clean;			/* no error while it was read */
 	bool loading;			/* on the import chain now: finds cycles */
+	bool incomplete;		/* an import failed: unknown names may come from it */
 	struct module *next;
 };
 
@@ -31,10 +32,14 @@ struct module {
  * whose `clean` is false after any error. */
 struct module *module_load(struct compilation *compilation, const char *path);
 
-/* The declaration of that kind and name (NULL: the only one) in a module.
- * Reports what is missing or ambiguous, and returns NULL then. */
+/* The job of that name (NULL: the only one) in a module. Reports what is missing
+ * or ambiguous, and returns NULL then. */
 const struct ast *module_find_job(struct compilation *compilation,
 				  const struct module *module,
 				  const char *name);
+
+/* "std.device.h100" of an embedded path "device/h100.nest". */
+const char *module_dotted_name(struct compilation *compilation,
+			       const char *embedded_path);
 
 #endif

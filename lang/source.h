@@ -68,12 +68,17 @@ enum source_status {
 	SOURCE_OK,
 	SOURCE_UNREADABLE,	/* errno says why */
 	SOURCE_TOO_LARGE,	/* more than SOURCE_BYTES_MAX */
-	SOURCE_NOT_TEXT,	/* holds a NUL byte or is not valid UTF-8 */
+	SOURCE_NOT_TEXT,	/* holds a NUL byte or is not valid UTF-8; added
+				 * all the same: parse_file reports where */
 };
 
 /* Reads a file ("-" is standard input) and adds it; *file receives the number. */
 enum source_status sources_read(struct sources *sources, const char *path,
 				uint32_t *file);
+
+/* Whether all of it is UTF-8 without NUL; if not, *offset is the first byte
+ * that is wrong. */
+bool source_is_text(const struct source *source, uint32_t *offset);
 
 struct place source_place(const struct source *source, uint32_t offset);
 

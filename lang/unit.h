@@ -51,6 +51,9 @@ size_t unit_parse(const char *text, size_t length, struct unit *unit,
 /* The spelling in units.def nearest to the text, or NULL. */
 const char *unit_suggest(const char *text, size_t length);
 
+/* Whether the word is a known misspelling of a unit ("TFLOPS", "Gbps"). */
+bool unit_is_misspelt(const char *text, size_t length);
+
 /* "a size (bytes)", "a time (seconds)", "a plain number", ... for messages. */
 const char *unit_describe(struct unit unit, struct text *scratch);
 

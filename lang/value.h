@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lang/ast.h"
+#include "lang/base/text.h"
 #include "lang/unit.h"
 
 enum value_kind {
@@ -92,6 +93,12 @@ struct value {
 
 #define VALUE_FAILED ((struct value){ .kind = VALUE_ERROR })
 
+/* A plain or dimensioned number. */
+struct value value_of_number(double number, struct unit unit, struct span span);
+
+/* Largest magnitude up to which a number is surely exact as an integer. */
+#define VALUE_INTEGER_MAX 9007199254740992.0	/* 2^53 */
+
 /* Field by name, or NULL. */
 const struct field *record_find(const struct record *record, const char *name);
 
@@ -99,6 +106,15 @@ const struct field *record_find(const struct record *record, const char *name);
 const char *value_describe(const struct value *value, struct text *scratch);
 /* The value as a person would write it. */
 void value_print(const struct value *value, struct text *out);
+/* A plain whole number within +-VALUE_INTEGER_MAX. */
 bool value_is_integer(const struct value *value);
+
+/* How many elements a list, set or range has; false for other kinds. */
+bool value_count(const struct value *value, uint64_t *count);
+/* Element number index (below that count). */
+struct value value_at(const struct value *value, uint64_t index);
+
+/* "device", "topology", ...: what made a record. */
+const char *record_kind_name(enum record_kind kind);
 
 #endif

@@ -1,3 +1,33 @@
 # SPDX-License-Identifier: MIT
 
 noinst_LIBRARIES += %D%/libsolver.a
+%C%_libsolver_a_SOURCES = \
+	%D%/chain.c \
+	%D%/chain.h \
+	%D%/dimension.h \
+	%D%/feasible.c \
+	%D%/feasible.h \
+	%D%/incumbent.c \
+	%D%/incumbent.h \
+	%D%/layer.c \
+	%D%/layer.h \
+	%D%/network.c \
+	%D%/network.h \
+	%D%/partition.c \
+	%D%/partition.h \
+	%D%/placement.c \
+	%D%/placement.h \
+	%D%/plan.h \
+	%D%/predicate.c \
+	%D%/predicate.h \
+	%D%/price.c \
+	%D%/price.h \
+	%D%/problem.c \
+	%D%/problem.h \
+	%D%/range.c \
+	%D%/range.h \
+	%D%/schedule.c \
+	%D%/schedule.h \
+	%D%/solver.h \
+	%D%/space.c \
+	%D%/space.h

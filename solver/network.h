@@ -16,15 +16,17 @@
  *	  all-reduce	2 (n_l - 1)/n_l x S/N_l / rate_l(U_l) + 2 (n_l - 1) latency_l,
  *			or S/N_l / rate_l(U_l) + 2 latency_l with in-network reduction
  *	  reduce-scatter, all-gather: half of the first form
- *	ring		2 (n - 1)/n x S / min over l of rate_l(U_l / N_l)
+ *	ring		2 (n - 1)/n x S / min over l of N_l x rate_l(U_l)
  *			+ 2 (n - 1) x largest latency_l	(halves for the other two)
- *	tree		all-reduce only: 2 S / min over l of rate_l(U_l / N_l)
+ *	tree		all-reduce only: 2 S / min over l of N_l x rate_l(U_l)
  *			+ 2 x sum over l of ceil(log2 n_l) x latency_l
  *	all-to-all	max over l of (n - N_l)/n x S / rate_l(U_l)
  *			+ sum over l of (n_l - 1) x latency_l
  *
  * where l runs over the levels with n_l > 1, and the cheapest algorithm is
- * taken. A group of one, or no bytes, costs nothing. Ring and hierarchical:
+ * taken. Rings and trees come in as many copies as a group has members in a
+ * child, each through its own member's link, as NCCL builds one per NIC: hence
+ * N_l shares of level l. A group of one, or no bytes, costs nothing. Ring and hierarchical:
  * Thakur, Rabenseifner, Gropp 2005, "Optimization of Collective Communication
  * Operations in MPICH", sections 4.1 and 4.5; tree: Sanders, Speck, Traeff
  * 2009, "Two-tree algorithms for full bandwidth broadcast, reduction and scan".
@@ -32,6 +34,7 @@
 #ifndef NEST_SOLVER_NETWORK_H
 #define NEST_SOLVER_NETWORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "solver/plan.h"
@@ -53,6 +56,26 @@ double network_collective(const struct problem *problem,
 			  enum collective kind, double bytes,
 			  enum algorithm *algorithm /* may be NULL */);
 
+/* The same in two steps, for many sizes over one group: every algorithm's time
+ * is a line latency_s + bytes x s_per_byte. */
+struct network_line {
+	double latency_s;
+	double s_per_byte;
+};
+
+struct network_lines {
+	bool alone;				/* a group of one: no time at all */
+	struct network_line all_reduce[3];	/* ring, hierarchical, tree */
+	struct network_line half[2];		/* reduce-scatter and all-gather: */
+						/*   ring, hierarchical */
+	struct network_line all_to_all;
+};
+
+struct network_lines network_lines(const struct problem *problem,
+				   const struct group_shape *shape);
+double network_time(const struct network_lines *lines, enum collective kind,
+		    double bytes, enum algorithm *algorithm /* may be NULL */);
+
 /* The highest level at which pipeline ranks a and b (same other coordinates)
  * differ; 0 when they are equal. Rank digits: innermost level fastest. */
 uint32_t network_pipeline_level(const struct problem *problem,
@@ -65,6 +88,10 @@ uint32_t network_pipeline_level(const struct problem *problem,
 double network_transfer(const struct problem *problem,
 			const struct placement *placement, uint32_t level,
 			double bytes);
+
+struct network_line network_transfer_line(const struct problem *problem,
+					  const struct placement *placement,
+					  uint32_t level);
 
 /* The device of a rank given by its coordinates. Devices are numbered
  * depth-first: device = sum over l of position_l x C_l. */

@@ -45,9 +45,9 @@ struct stage_cost {
 	double tensor_s;		/*   exposed tensor-parallel, */
 	double context_s;		/*   context-parallel */
 	double expert_s;		/*   and expert-parallel communication */
-	uint32_t send_level;		/* level its boundary to the next stage crosses */
-	double send_s;			/* time of that transfer */
-	double reduce_s;		/* gradient synchronisation, whole */
+	uint32_t send_level;		/* level the boundary after its first chunk crosses */
+	double send_s;			/* time of that transfer; 0 after the last chunk */
+	double reduce_s;		/* gradient synchronisation over data x context */
 	double reduce_exposed_s;	/* and what no backward hides */
 	double gather_s;		/* parameter gather, whole */
 	double gather_exposed_s;

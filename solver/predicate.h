@@ -24,14 +24,14 @@ enum plan_variable {
 	VARIABLE_MICRO_BATCHES,
 	VARIABLE_ZERO,
 	VARIABLE_RECOMPUTE,		/* enum recompute */
-	VARIABLE_RECOMPUTE_LAYERS,
+	VARIABLE_RECOMPUTE_LAYERS,	/* block layers recomputed whole: all or 0 */
 	VARIABLE_DEVICES,		/* devices used */
 	VARIABLE_TIME,			/* iteration time, seconds */
 	VARIABLE_MEMORY,		/* largest device total, bytes */
-	VARIABLE_BUBBLE,		/* idle share of the iteration, 0 .. 1 */
-	VARIABLE_COST,			/* dollars per iteration */
-	VARIABLE_ENERGY,		/* joules per iteration (watt seconds) */
-	VARIABLE_STAGE_LAYERS,		/* operand: stage index */
+	VARIABLE_BUBBLE,		/* breakdown.bubble_s / time, 0 .. 1 */
+	VARIABLE_COST,			/* dollars per iteration, for the devices used */
+	VARIABLE_ENERGY,		/* joules per iteration (watt seconds), likewise */
+	VARIABLE_STAGE_LAYERS,		/* operand: stage index; NaN beyond the last */
 	VARIABLE_STAGES_UNIFORM,	/* 1 when all stages hold equally many layers */
 	VARIABLE_COUNT
 };
@@ -80,8 +80,9 @@ struct predicate_input {
 	uint32_t stage_count;
 };
 
-/* Runs the program; the result is a number (0 and 1 for truth). A well-formed
- * program leaves exactly one number; see predicate_is_valid. */
+/* Runs the program; the result is a number (0 and 1 for truth). A comparison
+ * with NaN is false, inequality too; a number is true unless it is 0 or NaN. A
+ * well-formed program leaves exactly one number; see predicate_is_valid. */
 double predicate_evaluate(const struct predicate *predicate,
 			  const struct predicate_input *input);
 

@@ -21,6 +21,10 @@
  * with finish_k of the simulated schedule: the clipping norm is a barrier
  * between gradients and step.
  *
+ * When a tied weight is apart, both stages of the pair pay for the exchange;
+ * its rate is that of a pipeline transfer (network_transfer). A boundary
+ * carries output_bytes of the last layer before it.
+ *
  * Memory of a device: P x weight, gradient and optimizer bytes (the last over
  * data x context under ZeRO 1), the peak of saved activations in the
  * schedule's order, the largest working_bytes of its layers, and reserve_bytes +
@@ -30,7 +34,8 @@
  * Breakdown: of the device k that decides the first maximum: m x its compute and
  * exposed collectives, its reduce_exposed, and the second maximum's step and
  * gather; pipeline_s is what the schedule's end gains when transfers cost
- * nothing, limited to k's idle time; bubble_s the rest of it.
+ * nothing, limited to k's idle time; bubble_s the rest of it. The device of a
+ * maximum is the first within 1e-12 of it.
  */
 #ifndef NEST_SOLVER_PRICE_H
 #define NEST_SOLVER_PRICE_H

@@ -16,6 +16,8 @@
 #define LEVEL_MAX 8		/* levels of a topology */
 #define CHAIN_MAX 4096		/* layers of a model */
 #define DEVICES_MAX (1u << 20)
+#define OBJECTIVE_MAX 8
+#define BATCH_MAX (1u << 24)	/* sequences of a global batch */
 
 /* One level of the network, innermost first. A level joins `fanout` equal
  * children (level 0 joins devices). */
@@ -109,7 +111,8 @@ struct problem {
 	const bool *class_is_block;	/* counts as a layer (embedding and head do not) */
 
 	/* Tied weights: the class (the head) that shares tied_parameters with
-	 * another (the embedding). On one device they are stored once; apart,
+	 * another (the embedding); each occurs once in the chain. On one device
+	 * they are stored once; apart,
 	 * each keeps a copy and their gradients are added over the pair of
 	 * stages. CLASS_NONE when nothing is tied. */
 	uint32_t tied_class;
@@ -133,7 +136,8 @@ struct problem {
 	struct problem_domain data, pipeline, virtual_stages, devices;
 	bool zero[4];			/* allowed ZeRO stages */
 	bool recompute[RECOMPUTE_COUNT];
-	bool uniform_stages;		/* the framework can only cut evenly */
+	bool uniform_stages;		/* the framework can only cut evenly: every
+					 * chunk has equally many block layers */
 	struct problem_memory memory;
 	struct problem_sync sync;
 	double device_dollars_per_s;	/* price of one device; 0 if unknown */
@@ -143,7 +147,7 @@ struct problem {
 	uint32_t requirement_count;
 	const struct predicate *objective;	/* minimised in order; none means time.
 						 * Must not decrease when time grows. */
-	uint32_t objective_count;
+	uint32_t objective_count;		/* at most OBJECTIVE_MAX */
 };
 
 /* Sums the run counts. */

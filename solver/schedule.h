@@ -23,6 +23,7 @@
 #ifndef NEST_SOLVER_SCHEDULE_H
 #define NEST_SOLVER_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lang/base/arena.h"
@@ -58,5 +59,11 @@ uint32_t schedule_order(uint32_t pipeline, uint32_t virtual_stages,
 double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
 			   uint32_t micro_batches, uint32_t device,
 			   const double *saved_bytes /* v */);
+
+/* A number of micro-batches that a device keeps, at some moment, through every
+ * one of its chunks at once: its peak is at least that times what all its
+ * chunks save together. */
+uint32_t schedule_least_kept(uint32_t pipeline, uint32_t virtual_stages,
+			     uint32_t micro_batches, uint32_t device);
 
 #endif

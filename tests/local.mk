@@ -17,13 +17,13 @@ AM_TESTS_ENVIRONMENT = \
 # One program a module; see HACKING in doc/hacking.md for how to add one.
 unit_tests =
 prop_tests =
-include %D%/programs.mk %D%/manifest.py
+include %D%/programs.mk
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(prop_tests)
 TESTS += $(unit_tests) $(prop_tests)
 endif
-CMOCKA_LIBRARIES = $(NEST_LIBRARIES) $(CMOCKA_LIBS) $(NEST_SYSTEM_LIBRARIES)
+cmocka_libs = $(nest_libs) $(CMOCKA_LIBS) $(system_libs)
 
 # Replays the corpus; with clang the same file is a libFuzzer target.
 check_PROGRAMS += %D%/fuzz/fuzz_parse

@@ -2,4 +2,78 @@
 #
 # The cmocka and bench programs: one block each.
 
+unit_tests += %D%/unit/arena_test
+%C%_unit_arena_test_SOURCES = %D%/unit/arena_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_arena_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/eval_test
+%C%_unit_eval_test_SOURCES = %D%/unit/eval_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_eval_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/extent_test
+%C%_unit_extent_test_SOURCES = %D%/unit/extent_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_extent_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/feasible_test
+%C%_unit_feasible_test_SOURCES = %D%/unit/feasible_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_feasible_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/intern_test
+%C%_unit_intern_test_SOURCES = %D%/unit/intern_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_intern_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/layout_test
+%C%_unit_layout_test_SOURCES = %D%/unit/layout_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_layout_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/lower_test
+%C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_lower_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/module_test
+%C%_unit_module_test_SOURCES = %D%/unit/module_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_module_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/operator_time_test
+%C%_unit_operator_time_test_SOURCES = %D%/unit/operator_time_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_operator_time_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/problem_test
+%C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_problem_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/requirement_test
+%C%_unit_requirement_test_SOURCES = %D%/unit/requirement_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_requirement_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/scope_test
+%C%_unit_scope_test_SOURCES = %D%/unit/scope_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_scope_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/source_test
+%C%_unit_source_test_SOURCES = %D%/unit/source_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_source_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/text_test
+%C%_unit_text_test_SOURCES = %D%/unit/text_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_text_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/unit_test
+%C%_unit_unit_test_SOURCES = %D%/unit/unit_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_unit_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/value_test
+%C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_value_test_LDADD = $(cmocka_libs)
+
+prop_tests += %D%/prop/solver_prop
+%C%_prop_solver_prop_SOURCES = %D%/prop/solver_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/random_problem.c %D%/prop/random_problem.h
+%C%_prop_solver_prop_LDADD = $(cmocka_libs)
+
 bench_programs =
+bench_programs += %D%/bench/command_bench
+%C%_bench_command_bench_SOURCES = %D%/bench/command_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/operator_bench
+%C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+

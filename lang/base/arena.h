@@ -38,7 +38,7 @@ char *arena_copy(struct arena *arena, const char *text, size_t length);
 
 /* A formatted string in the arena. */
 char *arena_printf(struct arena *arena, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3), nonnull(2)));
 
 struct arena_mark arena_mark(const struct arena *arena);
 

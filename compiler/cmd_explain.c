@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nestc explain: the long text of a diagnostic code, or where the time and the
+ * memory of a job's plan go, term by term.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/cli.h"
+#include "compiler/depfile.h"
+#include "compiler/explain_page.h"
+#include "compiler/explain_plan.h"
+#include "compiler/output.h"
+#include "compiler/pipeline.h"
+
+/* "E0701", in either case, or the short name "infeasible". */
+static enum diag_code find_code(const char *word)
+{
+	static const char *const names[] = {
+#define CODE(enumerator, number, severity, name, title) name,
+#include "lang/codes.def"
+#undef CODE
+	};
+	enum diag_code code = diag_code_find(word);
+
+	for (int i = 0; code == DIAG_CODE_COUNT && i < DIAG_CODE_COUNT; i++)
+		if (strcmp(names[i], word) == 0)
+			code = (enum diag_code)i;
+	return code;
+}
+
+/* A word of the form of a code that is none. */
+static bool looks_like_code(const char *word)
+{
+	size_t digits;
+
+	if (*word != 'E' && *word != 'e')
+		return false;
+	digits = strspn(word + 1, "0123456789");
+	return digits > 0 && word[1 + digits] == '\0';
+}
+
+static enum status print_page(enum diag_code code)
+{
+	const struct embedded_file *page = explain_page(code);
+
+	if (page)
+		fwrite(page->bytes, 1, page->length, stdout);
+	else
+		printf("%s: %s\n", diag_code_name(code), diag_code_title(code));
+	return STATUS_DONE;
+}
+
+static enum status explain_spec(const struct cli *cli,
+				struct compilation *compilation)
+{
+	struct pipeline pipeline;
+	struct outputs outputs;
+	struct text text, rule;
+	enum status status;
+	const struct module *module =
+		pipeline_load(cli, compilation, cli->operand[0], &status);
+
+	if (!module)
+		return status;
+	status = pipeline_run(cli, compilation, module, cli->job, &pipeline);
+	if (status != STATUS_DONE)
+		return status;
+	text_init(&text, &compilation->arena);
+	explain_plan(compilation, pipeline.ir, pipeline.problem,
+		     &pipeline.result.plan, &text);
+	outputs_init(&outputs, &compilation->arena);
+	outputs_add(&outputs, NULL, text.at, text.length);
+	if (cli->depfile) {
+		text_init(&rule, &compilation->arena);
+		depfile_print(cli, &compilation->sources, &rule);
+		outputs_add(&outputs, cli->depfile, rule.at, rule.length);
+	}
+	return outputs_write(&outputs) ? STATUS_DONE : STATUS_FILE;
+}
+
+enum status cmd_explain(const struct cli *cli)
+{
+	const char *word = cli->operand[0];
+	enum diag_code code = find_code(word);
+	struct compilation compilation;
+	enum status status;
+
+	if (code != DIAG_CODE_COUNT)
+		return print_page(code);
+	if (looks_like_code(word) && access(word, F_OK) != 0) {
+		cli_complain("there is no code '%s'", word);
+		return STATUS_USAGE;
+	}
+	cli_prepare(cli, &compilation);
+	status = explain_spec(cli, &compilation);
+	cli_flush(cli, &compilation);
+	compilation_release(&compilation);
+	return status;
+}

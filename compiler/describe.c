@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words for plans and numbers.
+ */
+#include "compiler/describe.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/ranks.h"
+
+const char *recompute_name(enum recompute recompute)
+{
+	static const char *const names[RECOMPUTE_COUNT] = {
+		[RECOMPUTE_NONE] = "none",
+		[RECOMPUTE_SELECTIVE] = "selective",
+		[RECOMPUTE_FULL] = "full",
+	};
+
+	return names[recompute];
+}
+
+const char *precision_name(enum ir_precision precision)
+{
+	static const char *const names[IR_PRECISION_COUNT] = {
+		[IR_BF16] = "bf16",
+		[IR_FP16] = "fp16",
+		[IR_FP32] = "fp32",
+		[IR_FP8] = "fp8",
+	};
+
+	return names[precision];
+}
+
+const char *optimizer_name(enum ir_optimizer optimizer)
+{
+	return optimizer == IR_ADAM ? "adam" : "sgd";
+}
+
+uint32_t variable_of_plan(enum plan_variable variable,
+			  const struct problem *problem,
+			  const struct plan *plan)
+{
+	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
+	const struct choice *choice = &plan->choice;
+
+	switch (variable) {
+	case VARIABLE_TENSOR:
+		return shape->tensor;
+	case VARIABLE_SEQUENCE:
+		return shape->sequence;
+	case VARIABLE_CONTEXT:
+		return shape->context;
+	case VARIABLE_EXPERT:
+		return shape->expert;
+	case VARIABLE_EXPERT_TENSOR:
+		return shape->expert_tensor;
+	case VARIABLE_DATA:
+		return choice->data;
+	case VARIABLE_PIPELINE:
+		return choice->pipeline;
+	case VARIABLE_VIRTUAL:
+		return choice->virtual_stages;
+	case VARIABLE_MICRO_BATCH:
+		return shape->micro_batch;
+	case VARIABLE_MICRO_BATCHES:
+		return choice->micro_batches;
+	case VARIABLE_ZERO:
+		return choice->zero;
+	case VARIABLE_RECOMPUTE:
+		return choice->recompute;
+	case VARIABLE_DEVICES:
+		return plan->devices;
+	default:
+		return 0;
+	}
+}
+
+void describe_degrees(const struct problem *problem, const struct plan *plan,
+		      struct text *out)
+{
+	static const char *const name[DIMENSION_COUNT] = {
+		[DIMENSION_TENSOR] = "tensor",
+		[DIMENSION_CONTEXT] = "context",
+		[DIMENSION_DATA] = "data",
+		[DIMENSION_PIPELINE] = "pipeline",
+	};
+	uint32_t degree[DIMENSION_COUNT];
+	bool first = true;
+
+	plan_degrees(problem, plan, degree);
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		if (degree[i] == 1)
+			continue;
+		text_printf(out, "%s%s %u", first ? "" : " x ", name[i],
+			    degree[i]);
+		first = false;
+	}
+	if (first)
+		text_append(out, "one device");
+}
+
+void describe_choice(const struct problem *problem, const struct plan *plan,
+		     struct text *out)
+{
+	const struct choice *choice = &plan->choice;
+
+	describe_degrees(problem, plan, out);
+	if (choice->virtual_stages > 1)
+		text_printf(out, ", virtual %u", choice->virtual_stages);
+	text_printf(out, ", micro-batch %u, ZeRO %u, recompute %s",
+		    problem->shape[choice->shape].micro_batch, choice->zero,
+		    recompute_name(choice->recompute));
+}
+
+void describe_count(uint64_t count, struct text *out)
+{
+	char digits[24];
+	size_t length;
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	length = strlen(digits);
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			text_append_char(out, ',');
+		text_append_char(out, digits[i]);
+	}
+}
+
+void describe_bytes(double bytes, struct text *out)
+{
+	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB" };
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		text_printf(out, "%.0f B", bytes);
+		return;
+	}
+	for (bytes /= 1024; bytes >= 1024 && i < 3; i++)
+		bytes /= 1024;
+	text_printf(out, "%.1f %s", bytes, unit[i]);
+}
+
+/* Three significant digits without an exponent. */
+static void append_three(struct text *out, double number)
+{
+	int decimals = 2;
+
+	for (double limit = 9.995; decimals > 0 && number >= limit; limit *= 10)
+		decimals--;
+	text_printf(out, "%.*f", decimals, number);
+}
+
+void describe_seconds(double seconds, struct text *out)
+{
+	if (seconds >= 0.9995 || seconds <= 0) {
+		append_three(out, seconds);
+		text_append(out, " s");
+	} else if (seconds >= 0.9995e-3) {
+		append_three(out, seconds * 1e3);
+		text_append(out, " ms");
+	} else {
+		append_three(out, seconds * 1e6);
+		text_append(out, " us");
+	}
+}
+
+void describe_parameters(double count, struct text *out)
+{
+	if (count >= 1e12)
+		text_printf(out, "%.2f T", count / 1e12);
+	else if (count >= 1e9)
+		text_printf(out, "%.2f B", count / 1e9);
+	else if (count >= 1e6)
+		text_printf(out, "%.2f M", count / 1e6);
+	else
+		describe_count((uint64_t)count, out);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans and numbers in the words people use for them, shared by reports and
+ * messages.
+ */
+#ifndef NEST_COMPILER_DESCRIBE_H
+#define NEST_COMPILER_DESCRIBE_H
+
+#include <stdint.h>
+
+#include "compiler/ir.h"
+#include "lang/base/text.h"
+#include "solver/plan.h"
+
+/* "tensor 8 x data 32 x pipeline 4"; degrees of 1 are left out. */
+void describe_degrees(const struct problem *problem, const struct plan *plan,
+		      struct text *out);
+/* The same with micro-batch, virtual stages, ZeRO, recomputation. */
+void describe_choice(const struct problem *problem, const struct plan *plan,
+		     struct text *out);
+
+/* "1,024". */
+void describe_count(uint64_t count, struct text *out);
+/* "71.3 GiB"; one decimal, the unit that gives at least 1. */
+void describe_bytes(double bytes, struct text *out);
+/* "9.66 s", "41.2 ms", "310 us": three significant digits. */
+void describe_seconds(double seconds, struct text *out);
+/* "70.55 B", "124.44 M". */
+void describe_parameters(double count, struct text *out);
+
+const char *recompute_name(enum recompute recompute);
+const char *precision_name(enum ir_precision precision);
+const char *optimizer_name(enum ir_optimizer optimizer);
+/* The value of a variable known from the configuration alone. */
+uint32_t variable_of_plan(enum plan_variable variable,
+			  const struct problem *problem,
+			  const struct plan *plan);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --emit manifest: the whole plan as JSON, described by
+ * stdlib/schema/plan.schema.json. Sizes are bytes, times seconds.
+ */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <math.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "compiler/describe.h"
+#include "compiler/emit.h"
+#include "compiler/json_print.h"
+#include "compiler/performance.h"
+#include "compiler/ranks.h"
+#include "lang/compilation.h"
+#include "solver/network.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0.1.0"
+#endif
+
+/* Numbers without a fraction are written as integers where they are exact. */
+static json_t *number(double value)
+{
+	if (fabs(value) < 9e15 && value == (double)(json_int_t)value)
+		return json_integer((json_int_t)value);
+	return json_real(value);
+}
+
+static json_t *known(double value)
+{
+	return value > 0 ? number(value) : json_null();
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+/* Names of files and -D values may hold any bytes; JSON may not. */
+static json_t *foreign_string(const char *text, struct arena *arena)
+{
+	json_t *string = json_string(text);
+	char *copy;
+
+	if (string)
+		return string;
+	copy = arena_printf(arena, "%s", text);
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	return json_string(copy);
+}
+
+static json_t *make_spec(const struct emit_input *input)
+{
+	struct arena *arena = &input->compilation->arena;
+	json_t *spec = json_object(), *overrides = json_object();
+
+	for (uint32_t i = 0; i < input->override_count; i++)
+		set(overrides, input->override[i].name,
+		    foreign_string(input->override[i].expression, arena));
+	set(spec, "file", foreign_string(input->spec_name, arena));
+	set(spec, "sha256", json_string(input->spec_sha256));
+	set(spec, "job", json_string(input->ir->job.name));
+	set(spec, "overrides", overrides);
+	return spec;
+}
+
+static json_t *make_model(const struct emit_input *input,
+			  const struct performance *performance)
+{
+	json_t *model = json_object();
+
+	set(model, "name", json_string(input->ir->model.name));
+	set(model, "layers", json_integer(input->ir->model.layer_count));
+	set(model, "parameters",
+	    json_integer((json_int_t)input->ir->model.parameters));
+	set(model, "flops_per_iteration", number(performance->model_flops));
+	return model;
+}
+
+static json_t *make_level(const struct ir_level *level)
+{
+	json_t *object = json_object();
+
+	set(object, "name", json_string(level->name));
+	set(object, "fanout", json_integer(level->network.fanout));
+	set(object, "bandwidth", number(level->network.bandwidth_Bps));
+	set(object, "latency", number(level->network.latency_s));
+	set(object, "oversubscription", number(level->network.oversubscription));
+	set(object, "efficiency", number(level->network.efficiency));
+	set(object, "in_network_reduction",
+	    json_boolean(level->network.in_network_reduction));
+	return object;
+}
+
+static json_t *make_cluster(const struct ir_topology *topology)
+{
+	json_t *cluster = json_object(), *levels = json_array();
+
+	for (uint32_t i = 0; i < topology->level_count; i++)
+		json_array_append_new(levels, make_level(&topology->level[i]));
+	set(cluster, "topology", json_string(topology->name));
+	set(cluster, "device", json_string(topology->device.name));
+	set(cluster, "devices", json_integer(topology->device_count));
+	set(cluster, "levels", levels);
+	return cluster;
+}
+
+static json_t *make_parallelism(const struct emit_input *input,
+				const struct performance *performance)
+{
+	const struct choice *choice = &input->plan->choice;
+	const struct problem_shape *shape = &input->problem->shape[choice->shape];
+	json_t *object = json_object();
+
+	set(object, "tensor", json_integer(shape->tensor));
+	set(object, "sequence", json_boolean(shape->sequence));
+	set(object, "context", json_integer(shape->context));
+	set(object, "expert", json_integer(shape->expert));
+	set(object, "expert_tensor", json_integer(shape->expert_tensor));
+	set(object, "data", json_integer(choice->data));
+	set(object, "pipeline", json_integer(choice->pipeline));
+	set(object, "virtual", json_integer(choice->virtual_stages));
+	set(object, "micro_batch", json_integer(shape->micro_batch));
+	set(object, "micro_batches", json_integer(choice->micro_batches));
+	set(object, "global_batch", json_integer(input->ir->job.global_batch));
+	set(object, "zero", json_integer(choice->zero));
+	set(object, "recompute", json_string(recompute_name(choice->recompute)));
+	set(object, "recompute_layers",
+	    json_integer(performance->recompute_layers));
+	set(object, "schedule",
+	    json_string(choice->virtual_stages > 1 ? "interleaved" : "1f1b"));
+	return object;
+}
+
+/* Runs of equal layers between two positions of the chain. */
+static json_t *make_kinds(const struct ir_model *model, uint32_t first,
+			  uint32_t end)
+{
+	json_t *kinds = json_array();
+	uint32_t position = 0;
+
+	for (uint32_t i = 0; i < model->run_count; i++) {
+		uint32_t run_end = position + model->run[i].count;
+		uint32_t low = first > position ? first : position;
+		uint32_t high = end < run_end ? end : run_end;
+		json_t *kind;
+
+		position = run_end;
+		if (low >= high)
+			continue;
+		kind = json_object();
+		set(kind, "kind",
+		    json_string(model->class[model->run[i].class_index].name));
+		set(kind, "count", json_integer(high - low));
+		json_array_append_new(kinds, kind);
+	}
+	return kinds;
+}
+
+static json_t *make_chunks(const struct emit_input *input, uint32_t stage)
+{
+	const struct plan *plan = input->plan;
+	json_t *chunks = json_array();
+
+	for (uint32_t i = stage; i < plan->chunk_count;
+	     i += plan->choice.pipeline) {
+		json_t *chunk = json_object();
+
+		set(chunk, "first_layer", json_integer(plan->chunk_first[i]));
+		set(chunk, "last_layer",
+		    json_integer(plan->chunk_first[i + 1] - 1));
+		set(chunk, "kinds",
+		    make_kinds(&input->ir->model, plan->chunk_first[i],
+			       plan->chunk_first[i + 1]));
+		json_array_append_new(chunks, chunk);
+	}
+	return chunks;
+}
+
+static json_t *make_memory(const struct stage_memory *memory, double limit)
+{
+	json_t *object = json_object();
+
+	set(object, "parameters", number(memory->parameters));
+	set(object, "gradients", number(memory->gradients));
+	set(object, "optimizer", number(memory->optimizer));
+	set(object, "activations", number(memory->activations));
+	set(object, "working", number(memory->working));
+	set(object, "reserve", number(memory->reserve));
+	set(object, "total", number(memory->total));
+	set(object, "limit", number(limit));
+	return object;
+}
+
+static json_t *make_stage(const struct emit_input *input, uint32_t index)
+{
+	const struct stage_cost *cost = &input->plan->stage[index];
+	const struct ir_topology *topology = &input->ir->topology;
+	json_t *stage = json_object();
+
+	set(stage, "index", json_integer(index));
+	set(stage, "chunks", make_chunks(input, index));
+	set(stage, "layers", json_integer(cost->layers));
+	set(stage, "parameters_per_device", number(cost->parameters));
+	set(stage, "forward", number(cost->forward_s));
+	set(stage, "backward", number(cost->backward_s));
+	set(stage, "send_level",
+	    cost->send_s > 0 ?
+		    json_string(topology->level[cost->send_level].name) :
+		    json_null());
+	set(stage, "memory",
+	    make_memory(&cost->memory, input->ir->job.memory_limit_bytes));
+	return stage;
+}
+
+static json_t *make_stages(const struct emit_input *input)
+{
+	json_t *stages = json_array();
+
+	for (uint32_t i = 0; i < input->plan->choice.pipeline; i++)
+		json_array_append_new(stages, make_stage(input, i));
+	return stages;
+}
+
+static json_t *make_factors(const struct emit_input *input)
+{
+	static const char *const name[DIMENSION_COUNT] = {
+		[DIMENSION_TENSOR] = "tensor",
+		[DIMENSION_CONTEXT] = "context",
+		[DIMENSION_DATA] = "data",
+		[DIMENSION_PIPELINE] = "pipeline",
+	};
+	json_t *factors = json_object();
+
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		json_t *row = json_array();
+
+		for (uint32_t j = 0; j < input->ir->topology.level_count; j++)
+			json_array_append_new(
+				row, json_integer(
+					     input->plan->placement.factor[i][j]));
+		set(factors, name[i], row);
+	}
+	return factors;
+}
+
+static json_t *make_rank(const struct emit_input *input, enum rank_order order,
+			 uint32_t index, struct text *path)
+{
+	struct rank rank = rank_at(input->problem, input->plan, order, index);
+	json_t *object = json_object();
+
+	path->length = 0;
+	device_path(&input->ir->topology, rank.device, path);
+	set(object, "rank", json_integer(index));
+	set(object, "device", json_integer(rank.device));
+	set(object, "path", json_string(path->at));
+	set(object, "tensor", json_integer(rank.coordinate[DIMENSION_TENSOR]));
+	set(object, "context", json_integer(rank.coordinate[DIMENSION_CONTEXT]));
+	set(object, "expert", json_integer(0));
+	set(object, "data", json_integer(rank.coordinate[DIMENSION_DATA]));
+	set(object, "pipeline",
+	    json_integer(rank.coordinate[DIMENSION_PIPELINE]));
+	return object;
+}
+
+/* Printed one by one: a hundred thousand of them would fill the memory. */
+static void print_ranks(const struct emit_input *input, enum rank_order order,
+			struct text *out)
+{
+	struct text path;
+
+	text_init(&path, &input->compilation->arena);
+	text_append(out, ",\n    \"ranks\": [");
+	for (uint32_t i = 0; i < input->plan->devices; i++) {
+		json_t *rank = make_rank(input, order, i, &path);
+
+		text_append(out, i ? ",\n      " : "\n      ");
+		json_print_flat(rank, out);
+		json_decref(rank);
+	}
+	text_append(out, "\n    ]");
+}
+
+static void print_placement(const struct emit_input *input, struct text *out)
+{
+	enum rank_match match;
+	enum rank_order order =
+		rank_order_choose(input->problem, input->plan, &match);
+	json_t *factors = make_factors(input);
+
+	text_printf(out, ",\n  \"placement\": {\n    \"order\": \"%s\",\n    \"factors\": ",
+		    rank_order_name(order));
+	json_print(factors, 4, out);
+	json_decref(factors);
+	if (!input->ranks_as_factors)
+		print_ranks(input, order, out);
+	text_append(out, "\n  }");
+}
+
+static json_t *make_breakdown(const struct breakdown *part)
+{
+	json_t *object = json_object();
+
+	set(object, "compute", number(part->compute_s));
+	set(object, "tensor_comm", number(part->tensor_s));
+	set(object, "context_comm", number(part->context_s));
+	set(object, "expert_comm", number(part->expert_s));
+	set(object, "pipeline_comm", number(part->pipeline_s));
+	set(object, "bubble", number(part->bubble_s));
+	set(object, "data_comm_exposed", number(part->data_s));
+	set(object, "optimizer", number(part->optimizer_s));
+	return object;
+}
+
+static json_t *make_predicted(const struct emit_input *input,
+			      const struct performance *performance)
+{
+	const struct plan *plan = input->plan;
+	json_t *object = json_object();
+
+	set(object, "iteration_time", number(plan->time_s));
+	set(object, "tokens_per_second", number(performance->tokens_per_s));
+	set(object, "tokens_per_second_per_device",
+	    number(performance->tokens_per_s / plan->devices));
+	set(object, "model_tflops_per_device",
+	    number(performance->model_flops_per_s / 1e12));
+	set(object, "mfu", number(performance->mfu));
+	set(object, "hfu", number(performance->hfu));
+	set(object, "breakdown", make_breakdown(&plan->breakdown));
+	set(object, "memory_peak", number(plan->memory_peak_bytes));
+	set(object, "cost_per_iteration", known(performance->dollars));
+	set(object, "energy_per_iteration", known(performance->joules));
+	return object;
+}
+
+static json_t *make_certificate(const struct emit_input *input)
+{
+	const struct certificate *certificate = &input->plan->certificate;
+	const struct ir_job *job = &input->ir->job;
+	json_t *object = json_object();
+
+	set(object, "objective",
+	    json_string(job->objective_count && job->objective_name[0] ?
+				job->objective_name[0] :
+				"time"));
+	set(object, "value", number(certificate->value));
+	set(object, "lower_bound", number(certificate->lower_bound));
+	set(object, "gap", number(certificate->gap));
+	set(object, "configurations",
+	    json_integer((json_int_t)certificate->configurations));
+	set(object, "priced", json_integer((json_int_t)certificate->priced));
+	set(object, "bounded", json_integer((json_int_t)certificate->bounded));
+	set(object, "infeasible_memory",
+	    json_integer((json_int_t)certificate->infeasible_memory));
+	set(object, "infeasible_requirement",
+	    json_integer((json_int_t)certificate->infeasible_requirement));
+	set(object, "infeasible_placement",
+	    json_integer((json_int_t)certificate->infeasible_placement));
+	set(object, "partitions",
+	    json_integer((json_int_t)certificate->partitions));
+	if (input->timing)
+		set(object, "seconds", number(input->solve_s));
+	return object;
+}
+
+static void print_member(struct text *out, const char *key, json_t *value)
+{
+	text_printf(out, ",\n  \"%s\": ", key);
+	json_print(value, 2, out);
+	json_decref(value);
+}
+
+bool emit_manifest(const struct emit_input *input, struct text *out)
+{
+	struct performance performance;
+
+	plan_performance(input->ir, input->problem, input->plan, &performance);
+	text_append(out, "{\n  \"schema\": \"nest.plan/1\",\n");
+	text_append(out, "  \"nestc\": \"" PACKAGE_VERSION "\"");
+	print_member(out, "spec", make_spec(input));
+	print_member(out, "model", make_model(input, &performance));
+	print_member(out, "cluster", make_cluster(&input->ir->topology));
+	print_member(out, "parallelism", make_parallelism(input, &performance));
+	print_member(out, "stages", make_stages(input));
+	print_placement(input, out);
+	print_member(out, "predicted", make_predicted(input, &performance));
+	print_member(out, "certificate", make_certificate(input));
+	text_append(out, "\n}\n");
+	return true;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --emit megatron: a bash file with the arguments of Megatron-LM's
+ * pretrain_gpt.py that build the model and run the plan. Rules of the
+ * framework: megatron/training/arguments.py (validate_args),
+ * megatron/core/transformer/transformer_config.py,
+ * megatron/core/parallel_state.py.
+ */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "compiler/describe.h"
+#include "compiler/emit.h"
+#include "compiler/megatron_model.h"
+#include "compiler/ranks.h"
+#include "lang/compilation.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "0.1.0"
+#endif
+
+enum flag {
+#define FLAG(enumerator, spelling, kind, minor, patch) FLAG_##enumerator,
+#include "compiler/megatron_flags.def"
+#undef FLAG
+	FLAG_COUNT
+};
+
+enum flag_kind { FLAG_SWITCH, FLAG_VALUE };
+
+static const struct {
+	const char *spelling;
+	enum flag_kind kind;
+	int minor, patch;		/* of megatron-core 0.minor.patch */
+} flag_table[FLAG_COUNT] = {
+#define FLAG(enumerator, spelling, kind, minor, patch) \
+	{ spelling, FLAG_##kind, minor, patch },
+#include "compiler/megatron_flags.def"
+#undef FLAG
+};
+
+struct megatron {
+	const struct emit_input *input;
+	const struct ir *ir;
+	const struct plan *plan;
+	const struct choice *choice;
+	const struct problem_shape *shape;
+	struct megatron_model model;
+	enum rank_order order;
+	enum rank_match match;
+	int minor, patch;		/* newest flag or feature in use */
+	struct text array;		/* between the parentheses */
+};
+
+static bool refuse(struct megatron *megatron, struct span span,
+		   const char *what)
+{
+	struct diags *diags = &megatron->input->compilation->diags;
+
+	if (span_is_nowhere(span))
+		span = megatron->ir->job.span;
+	diag_error(diags, E_TARGET_PLAN, span,
+		   "megatron cannot run this plan: %s", what);
+	diag_help(diags, "write 'target = megatron' in the job: then only plans it can run are searched");
+	return false;
+}
+
+static void need_release(struct megatron *megatron, int minor, int patch)
+{
+	if (minor < megatron->minor ||
+	    (minor == megatron->minor && patch <= megatron->patch))
+		return;
+	megatron->minor = minor;
+	megatron->patch = patch;
+}
+
+static void add_switch(struct megatron *megatron, enum flag flag)
+{
+	need_release(megatron, flag_table[flag].minor, flag_table[flag].patch);
+	text_printf(&megatron->array, "  %s\n", flag_table[flag].spelling);
+}
+
+/* Quotes what a shell would read otherwise. */
+static void append_quoted(struct text *out, const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-+./:=@%";
+
+	if (*value && strspn(value, plain) == strlen(value))
+		text_append(out, value);
+	else
+		text_printf(out, "'%s'", value);
+}
+
+static void add_text(struct megatron *megatron, enum flag flag,
+		     const char *value)
+{
+	need_release(megatron, flag_table[flag].minor, flag_table[flag].patch);
+	text_printf(&megatron->array, "  %s ", flag_table[flag].spelling);
+	append_quoted(&megatron->array, value);
+	text_append_char(&megatron->array, '\n');
+}
+
+static void add_number(struct megatron *megatron, enum flag flag, double number)
+{
+	struct text value;
+
+	text_init(&value, &megatron->input->compilation->arena);
+	text_append_number(&value, number);
+	add_text(megatron, flag, value.at);
+}
+
+static void add_heading(struct megatron *megatron, const char *heading)
+{
+	text_printf(&megatron->array, "%s  # %s\n",
+		    megatron->array.length ? "\n" : "", heading);
+}
+
+/* Blocks, and nothing else, of a chunk. */
+static uint32_t chunk_blocks(const struct megatron *megatron, uint32_t chunk)
+{
+	const uint32_t *first = megatron->plan->chunk_first;
+	uint32_t blocks = first[chunk + 1] - first[chunk];
+
+	/* The chain is embedding, blocks, head: megatron_model_read saw to it. */
+	if (chunk == 0)
+		blocks--;
+	if (chunk + 1 == megatron->plan->chunk_count)
+		blocks--;
+	return blocks;
+}
+
+static bool is_even(const struct megatron *megatron)
+{
+	for (uint32_t i = 1; i < megatron->plan->chunk_count; i++)
+		if (chunk_blocks(megatron, i) != chunk_blocks(megatron, 0))
+			return false;
+	return true;
+}
+
+/* "Et*7|t*8|t*8|t*9L": stages in the order of execution. */
+static const char *stage_layout(struct megatron *megatron)
+{
+	uint32_t count = megatron->plan->chunk_count;
+	struct text text;
+
+	text_init(&text, &megatron->input->compilation->arena);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t blocks = chunk_blocks(megatron, i);
+
+		text_append(&text, i ? "|" : "E");
+		if (blocks > 1)
+			text_printf(&text, "t*%u", blocks);
+		else if (blocks == 1)
+			text_append_char(&text, 't');
+		if (i + 1 == count)
+			text_append_char(&text, 'L');
+	}
+	return text.at;
+}
+
+static void add_parallelism(struct megatron *megatron)
+{
+	const struct choice *choice = megatron->choice;
+
+	add_heading(megatron, "parallelism");
+	add_number(megatron, FLAG_TENSOR, megatron->shape->tensor);
+	/* Megatron-LM switches it off by itself where tensor = 1. */
+	if (megatron->shape->sequence && megatron->shape->tensor > 1)
+		add_switch(megatron, FLAG_SEQUENCE);
+	add_number(megatron, FLAG_CONTEXT, megatron->shape->context);
+	/* The keys that travel are priced as hidden behind attention: a ring. */
+	if (megatron->shape->context > 1)
+		add_text(megatron, FLAG_CONTEXT_KIND, "p2p");
+	add_number(megatron, FLAG_PIPELINE, choice->pipeline);
+	if (choice->pipeline > 1 && !is_even(megatron))
+		add_text(megatron, FLAG_STAGE_LAYOUT, stage_layout(megatron));
+	else if (choice->virtual_stages > 1)
+		add_number(megatron, FLAG_VIRTUAL, choice->virtual_stages);
+	if (megatron->order == RANK_ORDER_PIPELINE_DATA)
+		add_switch(megatron, FLAG_RANK_ORDER);
+}
+
+static void add_batch(struct megatron *megatron)
+{
+	add_heading(megatron, "batch");
+	add_number(megatron, FLAG_MICRO_BATCH, megatron->shape->micro_batch);
+	add_number(megatron, FLAG_GLOBAL_BATCH, megatron->ir->job.global_batch);
+}
+
+static void add_optimizer(struct megatron *megatron)
+{
+	const struct problem_sync *sync = &megatron->input->problem->sync;
+	bool half = megatron->ir->job.precision != IR_FP32;
+
+	add_heading(megatron, "optimizer and its exchange");
+	add_text(megatron, FLAG_OPTIMIZER,
+		 optimizer_name(megatron->ir->job.optimizer));
+	if (megatron->choice->zero)
+		add_switch(megatron, FLAG_ZERO);
+	if (sync->overlap_reduce)
+		add_switch(megatron, FLAG_OVERLAP_REDUCE);
+	if (megatron->choice->zero && sync->overlap_reduce &&
+	    sync->overlap_gather)
+		add_switch(megatron, FLAG_OVERLAP_GATHER);
+	if (half && sync->reduce_bytes == 2)
+		add_switch(megatron, FLAG_REDUCE_BF16);
+}
+
+static void add_recompute(struct megatron *megatron)
+{
+	if (megatron->choice->recompute == RECOMPUTE_NONE)
+		return;
+	add_heading(megatron, "recomputation");
+	add_text(megatron, FLAG_RECOMPUTE,
+		 recompute_name(megatron->choice->recompute));
+	if (megatron->choice->recompute != RECOMPUTE_FULL)
+		return;
+	add_text(megatron, FLAG_RECOMPUTE_METHOD, "uniform");
+	add_number(megatron, FLAG_RECOMPUTE_LAYERS, 1);
+}
+
+static void add_precision(struct megatron *megatron)
+{
+	switch (megatron->ir->job.precision) {
+	case IR_BF16:
+		add_heading(megatron, "precision");
+		add_switch(megatron, FLAG_BF16);
+		return;
+	case IR_FP16:
+		add_heading(megatron, "precision");
+		add_switch(megatron, FLAG_FP16);
+		return;
+	case IR_FP8:
+		add_heading(megatron, "precision");
+		add_switch(megatron, FLAG_BF16);
+		add_text(megatron, FLAG_FP8, "hybrid");
+		return;
+	default:
+		return;		/* 32 bit is what it does without a flag */
+	}
+}
+
+static void add_attention(struct megatron *megatron)
+{
+	const struct megatron_block *block = &megatron->model.block;
+
+	add_number(megatron, FLAG_HEADS, (double)block->heads);
+	if (block->kv_heads != block->heads) {
+		/* Without the switch the number is ignored in silence. */
+		add_switch(megatron, FLAG_GROUPED);
+		add_number(megatron, FLAG_KV_HEADS, (double)block->kv_heads);
+		/* Copied key and value heads. */
+		if (block->kv_heads % megatron->shape->tensor != 0)
+			need_release(megatron, 16, 1);
+	}
+	add_number(megatron, FLAG_HEAD_DIM, (double)block->head_dim);
+	if (block->window) {
+		char window[48];
+
+		/* Tokens looked back at, besides the token itself. */
+		snprintf(window, sizeof(window), "(%llu,0)",
+			 (unsigned long long)block->window - 1);
+		add_text(megatron, FLAG_WINDOW, window);
+	}
+	if (!block->flash)
+		add_text(megatron, FLAG_BACKEND, "unfused");
+}
+
+static uint64_t max_positions(const struct megatron *megatron)
+{
+	uint64_t positions = megatron->model.positions;
+
+	if (!positions)
+		positions = megatron->ir->model.facts.max_positions;
+	return positions ? positions : megatron->ir->model.sequence_length;
+}
+
+static void add_positions(struct megatron *megatron)
+{
+	double rotary_base = megatron->ir->model.facts.rotary_base;
+
+	add_number(megatron, FLAG_SEQUENCE_LENGTH,
+		   (double)megatron->ir->model.sequence_length);
+	add_number(megatron, FLAG_POSITIONS, (double)max_positions(megatron));
+	add_text(megatron, FLAG_POSITION_KIND,
+		 megatron->model.positions ? "learned_absolute" :
+		 rotary_base > 0	   ? "rope" :
+					     "none");
+	if (rotary_base > 0)
+		add_number(megatron, FLAG_ROTARY_BASE, rotary_base);
+}
+
+static void add_model(struct megatron *megatron)
+{
+	const struct megatron_model *model = &megatron->model;
+	const struct megatron_block *block = &model->block;
+
+	add_heading(megatron, "model");
+	add_number(megatron, FLAG_LAYERS, megatron->ir->model.layer_count);
+	add_number(megatron, FLAG_HIDDEN, (double)block->hidden);
+	add_number(megatron, FLAG_FFN, (double)block->ffn);
+	add_attention(megatron);
+	add_positions(megatron);
+	add_text(megatron, FLAG_NORM, block->rmsnorm ? "RMSNorm" : "LayerNorm");
+	add_number(megatron, FLAG_EPSILON,
+		   megatron->ir->model.facts.norm_epsilon);
+	if (block->swiglu)
+		add_switch(megatron, FLAG_SWIGLU);
+	if (!block->bias)
+		add_switch(megatron, FLAG_NO_BIAS);
+	if (block->qkv_bias)
+		add_switch(megatron, FLAG_QKV_BIAS);
+	add_number(megatron, FLAG_ATTENTION_DROPOUT, block->attention_dropout);
+	add_number(megatron, FLAG_HIDDEN_DROPOUT, block->hidden_dropout);
+	if (!model->tied)
+		add_switch(megatron, FLAG_UNTIED);
+	add_number(megatron, FLAG_VOCABULARY, (double)model->vocabulary);
+	add_number(megatron, FLAG_VOCABULARY_PAD,
+		   model->vocabulary_pad ? model->vocabulary_pad : 1);
+}
+
+/* The framework's rules, which a plan found without a target may break. */
+static bool check_model_cuts(struct megatron *megatron)
+{
+	const struct megatron_block *block = &megatron->model.block;
+	uint64_t sequence = megatron->ir->model.sequence_length;
+	uint32_t tensor = megatron->shape->tensor;
+	uint32_t context = megatron->shape->context;
+
+	if (block->heads % tensor != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "its number of heads must be a multiple of tensor");
+	if (block->kv_heads % tensor != 0 && tensor % block->kv_heads != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "tensor must divide its key-value heads or be a multiple of them");
+	if (block->ffn % tensor != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "its feed-forward width must be a multiple of tensor");
+	if (context > 1 && sequence % (2 * (uint64_t)context) != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "the sequence must be a multiple of 2 x context");
+	if (megatron->shape->sequence && sequence / context % tensor != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "with sequence parallelism, sequence / context must be a multiple of tensor");
+	if (context > 1 && !block->flash)
+		return refuse(megatron, SPAN_NONE,
+			      "the context is cut only with flash attention");
+	if (max_positions(megatron) < sequence)
+		return refuse(megatron, megatron->ir->model.span,
+			      "it needs as many positions as tokens");
+	return true;
+}
+
+static bool check_plan(struct megatron *megatron)
+{
+	const struct choice *choice = megatron->choice;
+	const struct ir_job *job = &megatron->ir->job;
+
+	if (megatron->shape->expert > 1 || megatron->shape->expert_tensor > 1)
+		return refuse(megatron, SPAN_NONE,
+			      "the model has no experts to divide");
+	if (choice->zero > 1)
+		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
+			      "its distributed optimizer is ZeRO 1 at most");
+	if (choice->zero && job->optimizer != IR_ADAM)
+		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
+			      "its distributed optimizer knows adam only");
+	if (choice->virtual_stages > 1 &&
+	    (choice->pipeline == 1 ||
+	     choice->micro_batches % choice->pipeline != 0))
+		return refuse(megatron, job->domain[VARIABLE_VIRTUAL].span,
+			      "virtual stages need a pipeline that divides the micro-batches");
+	return check_model_cuts(megatron);
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Text in a comment: one line, printable. */
+static const char *clean(struct arena *arena, const char *text)
+{
+	char *copy = arena_printf(arena, "%s", text);
+
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	return copy;
+}
+
+static void print_header(struct megatron *megatron, struct text *out)
+{
+	const struct emit_input *input = megatron->input;
+	const struct ir_topology *topology = &megatron->ir->topology;
+	struct arena *arena = &input->compilation->arena;
+
+	text_printf(out, "# Arguments for Megatron-LM, made by nestc %s from %s, job '%s'.\n#\n",
+		    PACKAGE_VERSION, clean(arena, file_name(input->spec_name)),
+		    megatron->ir->job.name);
+	text_printf(out, "# model    %s, ", megatron->ir->model.name);
+	describe_parameters((double)megatron->ir->model.parameters, out);
+	text_printf(out, " parameters\n# cluster  %s, %u x %s\n# plan     ",
+		    topology->name, topology->device_count,
+		    topology->device.name);
+	describe_choice(input->problem, megatron->plan, out);
+	text_printf(out, "\n# needs    megatron-core 0.%d.%d or later\n#\n",
+		    megatron->minor, megatron->patch);
+	text_append(out, "# Source this file with bash, then start one process a device:\n"
+			 "#   pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" DATA TOKENIZER SCHEDULE CHECKPOINT\n"
+			 "# where the words in capitals are your own flags: they do not change the plan.\n");
+}
+
+static void print_order(struct megatron *megatron, struct text *out)
+{
+	text_printf(out, "#\n# Megatron-LM numbers its ranks in the order %s. ",
+		    rank_order_name(megatron->order));
+	switch (megatron->match) {
+	case RANK_MATCH_SAME:
+		text_append(out, "With it rank r runs\n"
+				 "# on device r: start the ranks in the order of the devices.\n");
+		return;
+	case RANK_MATCH_ASCENDING:
+		text_append(out, "The plan leaves\n"
+				 "# devices idle: start rank r on device ${RANK_TO_DEVICE[r]}, listed below.\n");
+		return;
+	case RANK_MATCH_NONE:
+		text_append(out, "Neither of its\n"
+				 "# orders puts rank r on device r under this plan: start rank r on device\n"
+				 "# ${RANK_TO_DEVICE[r]}, listed below. In another order the exchange is slower.\n");
+		return;
+	}
+}
+
+static void print_devices(struct megatron *megatron, struct text *out)
+{
+	if (megatron->match == RANK_MATCH_SAME)
+		return;
+	text_append(out, "\n# Devices are numbered from the first one of the first node on.\n"
+			 "RANK_TO_DEVICE=(\n");
+	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
+		struct rank rank = rank_at(megatron->input->problem,
+					   megatron->plan, megatron->order, i);
+
+		text_printf(out, "  %-7u # rank %u: ", rank.device, i);
+		device_path(&megatron->ir->topology, rank.device, out);
+		text_append_char(out, '\n');
+	}
+	text_append(out, ")\n");
+}
+
+static void print_environment(struct megatron *megatron, struct text *out)
+{
+	text_printf(out, "\nMEGATRON_WORLD_SIZE=%u\n", megatron->plan->devices);
+	if (megatron->shape->tensor == 1 && megatron->shape->context == 1)
+		return;
+	text_append(out, "# The order of kernels that tensor and context parallelism rely on.\n"
+			 "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
+}
+
+bool emit_megatron(const struct emit_input *input, struct text *out)
+{
+	struct megatron megatron = {
+		.input = input,
+		.ir = input->ir,
+		.plan = input->plan,
+		.choice = &input->plan->choice,
+		.shape = &input->problem->shape[input->plan->choice.shape],
+		.minor = 8,
+	};
+
+	if (!megatron_model_read(input->compilation, input->ir,
+				 &megatron.model) ||
+	    !check_plan(&megatron))
+		return false;
+	megatron.order = rank_order_choose(input->problem, input->plan,
+					   &megatron.match);
+	text_init(&megatron.array, &input->compilation->arena);
+	add_parallelism(&megatron);
+	add_batch(&megatron);
+	add_optimizer(&megatron);
+	add_recompute(&megatron);
+	add_precision(&megatron);
+	add_model(&megatron);
+	print_header(&megatron, out);
+	print_order(&megatron, out);
+	print_environment(&megatron, out);
+	text_append(out, "MEGATRON_ARGS=(\n");
+	text_append_bytes(out, megatron.array.at, megatron.array.length);
+	text_append(out, ")\n");
+	print_devices(&megatron, out);
+	return true;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --emit summary: what a person wants to know about a plan, in 80 columns of
+ * plain text.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "compiler/describe.h"
+#include "compiler/emit.h"
+#include "compiler/performance.h"
+#include "compiler/ranks.h"
+#include "lang/compilation.h"
+
+#define GIB (1024.0 * 1024 * 1024)
+#define BAR_WIDTH 36
+
+struct summary {
+	const struct emit_input *input;
+	const struct plan *plan;
+	const struct problem_shape *shape;
+	struct performance performance;
+	struct text *out;
+};
+
+static void print_title(struct summary *summary)
+{
+	const struct ir *ir = summary->input->ir;
+	struct text *out = summary->out;
+
+	text_printf(out, "%s (", ir->model.name);
+	describe_parameters((double)ir->model.parameters, out);
+	text_printf(out, " parameters, %u layers) on ", ir->model.layer_count);
+	describe_count(ir->topology.device_count, out);
+	text_printf(out, " x %s\n\n", ir->topology.device.name);
+}
+
+static void print_plan(struct summary *summary)
+{
+	const struct choice *choice = &summary->plan->choice;
+	const struct problem *problem = summary->input->problem;
+	struct text *out = summary->out;
+
+	text_append(out, "Plan      ");
+	describe_degrees(problem, summary->plan, out);
+	if (summary->plan->devices != problem->device_count) {
+		text_append(out, " = ");
+		describe_count(summary->plan->devices, out);
+		text_append(out, " devices");
+	}
+	text_append(out, "\n          ");
+	if (choice->virtual_stages > 1)
+		text_printf(out, "%u virtual stages a device, ",
+			    choice->virtual_stages);
+	text_printf(out, "%u micro-batch%s of %u sequence%s, %s\n",
+		    choice->micro_batches,
+		    choice->micro_batches == 1 ? "" : "es",
+		    summary->shape->micro_batch,
+		    summary->shape->micro_batch == 1 ? "" : "s",
+		    choice->virtual_stages > 1 ? "interleaved 1F1B" :
+		    choice->pipeline > 1       ? "1F1B" :
+						 "no pipeline");
+	text_printf(out, "          ZeRO %u, recompute %s%s\n", choice->zero,
+		    recompute_name(choice->recompute),
+		    summary->shape->tensor == 1 ? "" :
+		    summary->shape->sequence	? ", sequence parallelism" :
+						  ", no sequence parallelism");
+}
+
+static void print_rates(struct summary *summary)
+{
+	const struct performance *performance = &summary->performance;
+	const struct ir *ir = summary->input->ir;
+	double devices = summary->plan->devices;
+	struct text *out = summary->out;
+
+	text_append(out, "Time      ");
+	describe_seconds(summary->plan->time_s, out);
+	text_append(out, " per iteration of ");
+	describe_count(ir->job.global_batch, out);
+	text_append(out, " x ");
+	describe_count(ir->model.sequence_length, out);
+	text_append(out, " tokens\nRate      ");
+	describe_count((uint64_t)llround(performance->tokens_per_s), out);
+	text_append(out, " tokens/s, ");
+	describe_count((uint64_t)llround(performance->tokens_per_s / devices),
+		       out);
+	text_append(out, " per device\n");
+	text_printf(out, "Use       %.0f model TFLOP/s per device: MFU %.1f %%, HFU %.1f %% (%s)\n",
+		    performance->model_flops_per_s / 1e12,
+		    100 * performance->mfu, 100 * performance->hfu,
+		    precision_name(ir->job.precision));
+	if (performance->dollars > 0)
+		text_printf(out, "Cost      $%.2f per iteration, $%.2f per billion tokens\n",
+			    performance->dollars,
+			    performance->dollars / performance->tokens * 1e9);
+}
+
+static void print_part(struct summary *summary, const char *name, double seconds)
+{
+	double share = seconds / summary->plan->time_s;
+	struct text *out = summary->out;
+	struct text number;
+	int bar = (int)lround(share * BAR_WIDTH);
+
+	if (seconds <= 0)
+		return;
+	text_init(&number, &summary->input->compilation->arena);
+	describe_seconds(seconds, &number);
+	text_printf(out, "  %-20s %9s %6.1f %%", name, number.at, 100 * share);
+	if (bar)
+		text_append(out, "  ");
+	while (bar-- > 0)
+		text_append_char(out, '#');
+	text_append_char(out, '\n');
+}
+
+static void print_breakdown(struct summary *summary)
+{
+	const struct breakdown *part = &summary->plan->breakdown;
+
+	text_append(summary->out, "\nWhere the time goes\n");
+	print_part(summary, "compute", part->compute_s);
+	print_part(summary, "tensor exchange", part->tensor_s);
+	print_part(summary, "context exchange", part->context_s);
+	print_part(summary, "expert exchange", part->expert_s);
+	print_part(summary, "stage to stage", part->pipeline_s);
+	print_part(summary, "pipeline bubble", part->bubble_s);
+	print_part(summary, "gradients, weights", part->data_s);
+	print_part(summary, "optimizer step", part->optimizer_s);
+}
+
+/* "embedding + 20", "19 + lm_head": what a stage holds. */
+static void print_contents(struct summary *summary, uint32_t stage,
+			   struct text *out)
+{
+	const struct ir_model *model = &summary->input->ir->model;
+	const struct plan *plan = summary->plan;
+	bool first = true, layers_named = false;
+
+	for (uint32_t i = stage; i < plan->chunk_count;
+	     i += plan->choice.pipeline) {
+		uint32_t position = 0;
+
+		for (uint32_t j = 0; j < model->run_count; j++) {
+			const struct ir_class *class =
+				&model->class[model->run[j].class_index];
+			uint32_t end = position + model->run[j].count;
+			bool held = position < plan->chunk_first[i + 1] &&
+				    end > plan->chunk_first[i];
+
+			position = end;
+			if (!held || (class->is_block && layers_named))
+				continue;
+			text_append(out, first ? "" : " + ");
+			first = false;
+			if (class->is_block)
+				text_printf(out, "%u", plan->stage[stage].layers);
+			else
+				text_append(out, class->name);
+			layers_named |= class->is_block;
+		}
+	}
+}
+
+static const char *memory_row(struct summary *summary, uint32_t stage)
+{
+	const struct stage_memory *memory = &summary->plan->stage[stage].memory;
+	struct arena *arena = &summary->input->compilation->arena;
+	struct text row, contents;
+
+	text_init(&row, arena);
+	text_init(&contents, arena);
+	print_contents(summary, stage, &contents);
+	text_printf(&row, "%-15s %7.1f %9.1f %9.1f %11.1f %7.1f %7.1f",
+		    contents.at, memory->parameters / GIB,
+		    memory->gradients / GIB, memory->optimizer / GIB,
+		    memory->activations / GIB,
+		    (memory->working + memory->reserve) / GIB,
+		    memory->total / GIB);
+	return row.at;
+}
+
+/* One row a stage; neighbours that look the same share one. */
+static void print_memory(struct summary *summary)
+{
+	const struct ir *ir = summary->input->ir;
+	uint32_t count = summary->plan->choice.pipeline, first = 0;
+	struct text *out = summary->out;
+
+	text_printf(out, "\nMemory per device in GiB, limit %.1f of %.1f\n",
+		    ir->job.memory_limit_bytes / GIB,
+		    ir->topology.device.memory_bytes / GIB);
+	text_printf(out, "  %-8s%-15s %7s %9s %9s %11s %7s %7s\n", "stage",
+		    "layers", "weights", "gradients", "optimizer",
+		    "activations", "other", "total");
+	while (first < count) {
+		const char *row = memory_row(summary, first);
+		uint32_t last = first;
+		char label[24];
+
+		while (last + 1 < count &&
+		       strcmp(memory_row(summary, last + 1), row) == 0)
+			last++;
+		if (last > first)
+			snprintf(label, sizeof(label), "%u-%u", first, last);
+		else
+			snprintf(label, sizeof(label), "%u", first);
+		text_printf(out, "  %-8s%s\n", label, row);
+		first = last + 1;
+	}
+}
+
+static const char *plural(struct arena *arena, const char *noun)
+{
+	size_t length = strlen(noun);
+	bool hisses = length && (strchr("sx", noun[length - 1]) ||
+				 (length > 1 && noun[length - 1] == 'h' &&
+				  strchr("cs", noun[length - 2])));
+
+	return arena_printf(arena, "%s%s", noun, hisses ? "es" : "s");
+}
+
+static void print_dimension(struct summary *summary, enum dimension dimension,
+			    const char *name)
+{
+	const struct ir_topology *topology = &summary->input->ir->topology;
+	struct arena *arena = &summary->input->compilation->arena;
+	struct text *out = summary->out;
+	bool first = true;
+
+	for (uint32_t i = 0; i < topology->level_count; i++) {
+		uint32_t factor = summary->plan->placement.factor[dimension][i];
+		const char *level = topology->level[i].name;
+
+		if (factor == 1)
+			continue;
+		if (first)
+			text_printf(out, "  %-10s", name);
+		text_append(out, first ? "" : ", ");
+		first = false;
+		if (i == 0)
+			text_printf(out, "%u within a %s", factor, level);
+		else
+			text_printf(out, "%u across the %s of %s %s", factor,
+				    plural(arena, topology->level[i - 1].name),
+				    i + 1 == topology->level_count ? "the" : "a",
+				    level);
+	}
+	if (!first)
+		text_append_char(out, '\n');
+}
+
+static void print_placement(struct summary *summary)
+{
+	enum rank_match match;
+	enum rank_order order = rank_order_choose(summary->input->problem,
+						  summary->plan, &match);
+	struct text *out = summary->out;
+
+	if (summary->plan->devices == 1)
+		return;
+	text_append(out, "\nPlacement\n");
+	print_dimension(summary, DIMENSION_TENSOR, "tensor");
+	print_dimension(summary, DIMENSION_CONTEXT, "context");
+	print_dimension(summary, DIMENSION_DATA, "data");
+	print_dimension(summary, DIMENSION_PIPELINE, "pipeline");
+	text_printf(out, "  %-10s%s order, %s\n", "ranks",
+		    rank_order_name(order),
+		    match == RANK_MATCH_SAME ? "rank r on device r" :
+		    match == RANK_MATCH_ASCENDING ?
+					       "on the devices used, in their order" :
+					       "by the table in the manifest");
+}
+
+static void print_count(struct text *out, uint64_t count, const char *what)
+{
+	if (!count)
+		return;
+	text_append(out, ", ");
+	describe_count(count, out);
+	text_printf(out, " %s", what);
+}
+
+static void print_value(struct summary *summary, double value)
+{
+	const struct ir_job *job = &summary->input->ir->job;
+
+	if (job->objective_count && job->objective_name[0] &&
+	    strcmp(job->objective_name[0], "time") != 0)
+		text_printf(summary->out, "%s = %.6g", job->objective_name[0],
+			    value);
+	else
+		describe_seconds(value, summary->out);
+}
+
+static void print_certificate(struct summary *summary)
+{
+	const struct certificate *certificate = &summary->plan->certificate;
+	struct text *out = summary->out;
+
+	text_append(out, "\nProof     ");
+	if (certificate->gap <= 0) {
+		text_append(out, "optimal: no plan of the search space is below ");
+		print_value(summary, certificate->value);
+		text_append(out, " (gap 0)\n");
+	} else {
+		text_printf(out, "within %.2f %% of optimal: no plan is below ",
+			    100 * certificate->gap);
+		print_value(summary, certificate->lower_bound);
+		text_append_char(out, '\n');
+	}
+	text_append(out, "          ");
+	describe_count(certificate->configurations, out);
+	text_append(out, " configurations");
+	print_count(out, certificate->priced, "priced");
+	print_count(out, certificate->bounded, "bounded out");
+	text_append(out, "\n          ");
+	describe_count(certificate->infeasible_memory, out);
+	text_append(out, " over the memory limit");
+	print_count(out, certificate->infeasible_requirement,
+		    "against a requirement");
+	print_count(out, certificate->infeasible_placement,
+		    "without a placement");
+	text_append_char(out, '\n');
+	if (summary->input->timing)
+		text_printf(out, "          found in %.3f s\n",
+			    summary->input->solve_s);
+}
+
+bool emit_summary(const struct emit_input *input, struct text *out)
+{
+	struct summary summary = {
+		.input = input,
+		.plan = input->plan,
+		.shape = &input->problem->shape[input->plan->choice.shape],
+		.out = out,
+	};
+
+	plan_performance(input->ir, input->problem, input->plan,
+			 &summary.performance);
+	print_title(&summary);
+	print_plan(&summary);
+	print_rates(&summary);
+	print_breakdown(&summary);
+	print_memory(&summary);
+	print_placement(&summary);
+	print_certificate(&summary);
+	return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the explanation of a code among the embedded pages.
+ */
+#include "compiler/explain_page.h"
+
+#include <string.h>
+
+const struct embedded_file *explain_page(enum diag_code code)
+{
+	const char *name = diag_code_name(code);
+	size_t length = strlen(name);
+
+	for (const struct embedded_file *page = nest_explain; page->path; page++) {
+		const char *file = strrchr(page->path, '/');
+
+		file = file ? file + 1 : page->path;
+		if (strncmp(file, name, length) == 0 && file[length] == '.')
+			return page;
+	}
+	return NULL;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The plan term by term, as text. Times of operators come from the inference,
+ * those of exchanges from the network model, all else from the plan.
+ */
+#include "compiler/explain_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/describe.h"
+#include "compiler/layout.h"
+#include "compiler/problem_from_ir.h"
+#include "lang/compilation.h"
+#include "solver/network.h"
+
+struct explanation {
+	struct compilation *compilation;
+	const struct ir *ir;
+	const struct problem *problem;
+	const struct plan *plan;
+	const struct problem_shape *shape;
+	struct text *out;
+};
+
+static const char *const operator_names[] = {
+#define OPERATOR(kind, name, inputs) name,
+#include "compiler/operators.def"
+#undef OPERATOR
+};
+
+static const char *const collective_names[COLLECTIVE_COUNT] = {
+	[COLLECTIVE_ALL_REDUCE] = "all-reduce",
+	[COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
+	[COLLECTIVE_ALL_GATHER] = "all-gather",
+	[COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+};
+
+static const char *const group_names[GROUP_COUNT] = {
+	[GROUP_TENSOR] = "tensor",
+	[GROUP_CONTEXT] = "context",
+	[GROUP_DATA_CONTEXT] = "data x context",
+	[GROUP_EXPERT] = "expert",
+	[GROUP_EXPERT_TENSOR] = "expert tensor",
+	[GROUP_EXPERT_DATA] = "expert data",
+};
+
+static const char *const algorithm_names[ALGORITHM_COUNT] = {
+	[ALGORITHM_NONE] = "none",
+	[ALGORITHM_RING] = "ring",
+	[ALGORITHM_HIERARCHICAL] = "hierarchical",
+	[ALGORITHM_TREE] = "tree",
+	[ALGORITHM_DIRECT] = "direct",
+};
+
+static struct text scratch(const struct explanation *explanation)
+{
+	struct text text;
+
+	text_init(&text, &explanation->compilation->arena);
+	return text;
+}
+
+static const char *seconds(const struct explanation *explanation, double number)
+{
+	struct text text = scratch(explanation);
+
+	if (number == 0)
+		return "-";
+	describe_seconds(number, &text);
+	return text.at;
+}
+
+static const char *bytes(const struct explanation *explanation, double number)
+{
+	struct text text = scratch(explanation);
+
+	if (number == 0)
+		return "-";
+	describe_bytes(number, &text);
+	return text.at;
+}
+
+/* "llama.nest:18:7"; the directory is left out to keep rows short. */
+static const char *place(const struct explanation *explanation,
+			 struct span span)
+{
+	struct text text = scratch(explanation);
+	const struct source *source;
+	struct place at;
+	const char *slash;
+
+	if (span_is_nowhere(span))
+		return "";
+	source = explanation->compilation->sources.at[span.file];
+	at = source_place(source, span.begin);
+	slash = strrchr(source->name, '/');
+	text_printf(&text, "%s:%u:%u", slash ? slash + 1 : source->name, at.line,
+		    at.column);
+	return text.at;
+}
+
+static const char *local_shape(const struct explanation *explanation,
+			       const struct ir_class *class,
+			       const struct operator_cost *cost,
+			       uint32_t operator)
+{
+	uint32_t rank = class->value[class->operator[operator].output].rank;
+	struct text text = scratch(explanation);
+
+	for (uint32_t i = 0; i < rank; i++)
+		text_printf(&text, "%s%llu", i ? " x " : "",
+			    (unsigned long long)cost->local[i]);
+	return text.at;
+}
+
+static void print_operators(struct explanation *explanation,
+			    const struct ir_class *class,
+			    const struct layout_result *layout)
+{
+	struct text *out = explanation->out;
+
+	text_printf(out, "  %-13s %-18s %9s %9s %10s  %s\n", "operator",
+		    "local result", "forward", "backward", "kept", "from");
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		const struct operator_cost *cost = &layout->operator[i];
+
+		text_printf(out, "  %-13s %-18s %9s %9s %10s  %s\n",
+			    operator_names[class->operator[i].kind],
+			    local_shape(explanation, class, cost, i),
+			    seconds(explanation, cost->forward_s),
+			    seconds(explanation, cost->backward_s),
+			    bytes(explanation, cost->saved_bytes),
+			    place(explanation, class->operator[i].span));
+	}
+}
+
+static void print_collective(struct explanation *explanation,
+			     const struct problem_collective *collective)
+{
+	const struct problem_origin *origin =
+		problem_origin(explanation->problem, collective->source);
+	struct group_shape group = network_group(explanation->problem,
+						 &explanation->plan->placement,
+						 collective->group);
+	enum algorithm algorithm;
+	double time = network_collective(explanation->problem, &group,
+					 collective->kind, collective->bytes,
+					 &algorithm);
+	double exposed = fmax(0, time - collective->hidden_s);
+	struct text *out = explanation->out;
+
+	text_printf(out, "  %-8s  %-14s over %-14s %10s %9s, exposed %s (%s)\n",
+		    collective->backward ? "backward" : "forward",
+		    collective_names[collective->kind],
+		    group_names[collective->group],
+		    bytes(explanation, collective->bytes),
+		    seconds(explanation, time),
+		    exposed > 0 ? seconds(explanation, exposed) : "0",
+		    algorithm_names[algorithm]);
+	if (!origin)
+		return;
+	text_printf(out, "            of %s%s",
+		    place(explanation, origin->span),
+		    origin->recomputed ? ", run again" : "");
+	if (!span_is_nowhere(origin->split_span))
+		text_printf(out, ", since %s splits it",
+			    place(explanation, origin->split_span));
+	text_append_char(out, '\n');
+}
+
+static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < model->run_count; i++)
+		if (model->run[i].class_index == class_index)
+			count += model->run[i].count;
+	return count;
+}
+
+static void print_class(struct explanation *explanation, uint32_t index)
+{
+	const struct ir_class *class = &explanation->ir->model.class[index];
+	const struct choice *choice = &explanation->plan->choice;
+	const struct problem_cost *cost = problem_cost_at(
+		explanation->problem, choice->shape, index, choice->recompute);
+	const struct problem_weight *weight =
+		problem_weight_at(explanation->problem, choice->shape, index);
+	struct layout_result layout;
+	struct text *out = explanation->out;
+
+	layout_infer(explanation->ir, index, explanation->shape,
+		     &explanation->compilation->arena, &layout);
+	text_printf(out, "\nLayer %s, %u of them: one micro-batch on one device\n",
+		    class->name, class_layers(&explanation->ir->model, index));
+	print_operators(explanation, class, &layout);
+	text_printf(out, "  %-13s %-18s %9s %9s %10s  recompute %s\n", "sum",
+		    "compute only", seconds(explanation, cost->forward_s),
+		    seconds(explanation, cost->backward_s),
+		    bytes(explanation, cost->saved_bytes),
+		    recompute_name(class->is_block ? choice->recompute :
+						     RECOMPUTE_NONE));
+	text_append(out, "  parameters    ");
+	describe_count((uint64_t)llround(weight->parameters), out);
+	text_printf(out, " held; sends %s to the next stage; working set %s\n",
+		    bytes(explanation, weight->output_bytes),
+		    bytes(explanation, cost->working_bytes));
+	for (uint32_t i = 0; i < cost->collective_count; i++)
+		print_collective(explanation,
+				 &explanation->problem->collective
+					  [cost->collective_first + i]);
+}
+
+/* Whether two stages would print the same numbers. */
+static bool same_stage(const struct stage_cost *a, const struct stage_cost *b)
+{
+	return a->layers == b->layers && a->parameters == b->parameters &&
+	       a->forward_s == b->forward_s && a->backward_s == b->backward_s &&
+	       a->send_level == b->send_level && a->send_s == b->send_s &&
+	       a->reduce_s == b->reduce_s &&
+	       a->reduce_exposed_s == b->reduce_exposed_s &&
+	       a->gather_s == b->gather_s && a->step_s == b->step_s &&
+	       a->memory.total == b->memory.total &&
+	       a->memory.activations == b->memory.activations;
+}
+
+static void print_stage_time(struct explanation *explanation,
+			     const struct stage_cost *stage)
+{
+	const struct ir_topology *topology = &explanation->ir->topology;
+	struct text *out = explanation->out;
+
+	text_printf(out, "  micro-batch   forward %s, backward %s",
+		    seconds(explanation, stage->forward_s),
+		    seconds(explanation, stage->backward_s));
+	text_printf(out, ": compute %s", seconds(explanation, stage->compute_s));
+	if (stage->tensor_s > 0)
+		text_printf(out, ", tensor %s",
+			    seconds(explanation, stage->tensor_s));
+	if (stage->context_s > 0)
+		text_printf(out, ", context %s",
+			    seconds(explanation, stage->context_s));
+	if (stage->expert_s > 0)
+		text_printf(out, ", expert %s",
+			    seconds(explanation, stage->expert_s));
+	text_append_char(out, '\n');
+	if (stage->send_s > 0)
+		text_printf(out, "  send          %s across %s\n",
+			    seconds(explanation, stage->send_s),
+			    topology->level[stage->send_level].name);
+	text_printf(out, "  gradients     %s, exposed %s\n",
+		    seconds(explanation, stage->reduce_s),
+		    seconds(explanation, stage->reduce_exposed_s));
+	if (stage->gather_s > 0)
+		text_printf(out, "  weights       gathered in %s, exposed %s\n",
+			    seconds(explanation, stage->gather_s),
+			    seconds(explanation, stage->gather_exposed_s));
+	text_printf(out, "  optimizer     %s\n",
+		    seconds(explanation, stage->step_s));
+}
+
+static void print_stage_memory(struct explanation *explanation,
+			       const struct stage_cost *stage)
+{
+	const struct problem_memory *memory = &explanation->problem->memory;
+	uint32_t sharers = explanation->plan->choice.data *
+			   explanation->shape->context;
+	struct text *out = explanation->out;
+
+	text_append(out, "  memory        ");
+	describe_count((uint64_t)llround(stage->parameters), out);
+	text_printf(out, " parameters x %g B = %s\n", memory->weight_bytes,
+		    bytes(explanation, stage->memory.parameters));
+	text_printf(out, "                gradients x %g B = %s\n",
+		    memory->gradient_bytes,
+		    bytes(explanation, stage->memory.gradients));
+	text_printf(out, "                optimizer x %g B", memory->optimizer_bytes);
+	if (explanation->plan->choice.zero)
+		text_printf(out, " / %u (data x context)", sharers);
+	text_printf(out, " = %s\n",
+		    bytes(explanation, stage->memory.optimizer));
+	text_printf(out, "                activations %s, working set %s, reserve %s\n",
+		    bytes(explanation, stage->memory.activations),
+		    bytes(explanation, stage->memory.working),
+		    bytes(explanation, stage->memory.reserve));
+	text_printf(out, "                in all %s of %s\n",
+		    bytes(explanation, stage->memory.total),
+		    bytes(explanation, memory->limit_bytes));
+}
+
+static void print_stages(struct explanation *explanation)
+{
+	const struct plan *plan = explanation->plan;
+	uint32_t first = 0;
+	struct text *out = explanation->out;
+
+	while (first < plan->choice.pipeline) {
+		const struct stage_cost *stage = &plan->stage[first];
+		uint32_t last = first;
+
+		while (last + 1 < plan->choice.pipeline &&
+		       same_stage(stage, &plan->stage[last + 1]))
+			last++;
+		if (last > first)
+			text_printf(out, "\nStages %u to %u, %u layers each\n",
+				    first, last, stage->layers);
+		else
+			text_printf(out, "\nStage %u, %u layers\n", first,
+				    stage->layers);
+		print_stage_time(explanation, stage);
+		print_stage_memory(explanation, stage);
+		first = last + 1;
+	}
+}
+
+static void print_term(struct explanation *explanation, const char *name,
+		       double number)
+{
+	if (number > 0)
+		text_printf(explanation->out, "  %-22s %9s %6.2f %%\n", name,
+			    seconds(explanation, number),
+			    100 * number / explanation->plan->time_s);
+}
+
+static void print_iteration(struct explanation *explanation)
+{
+	const struct breakdown *part = &explanation->plan->breakdown;
+
+	text_printf(explanation->out, "\nIteration of %u micro-batches per pipeline: %s, of which the slowest stage spends\n",
+		    explanation->plan->choice.micro_batches,
+		    seconds(explanation, explanation->plan->time_s));
+	print_term(explanation, "compute", part->compute_s);
+	print_term(explanation, "tensor exchange", part->tensor_s);
+	print_term(explanation, "context exchange", part->context_s);
+	print_term(explanation, "expert exchange", part->expert_s);
+	print_term(explanation, "waiting for transfers", part->pipeline_s);
+	print_term(explanation, "waiting for stages", part->bubble_s);
+	print_term(explanation, "gradients, weights", part->data_s);
+	print_term(explanation, "optimizer step", part->optimizer_s);
+}
+
+void explain_plan(struct compilation *compilation, const struct ir *ir,
+		  const struct problem *problem, const struct plan *plan,
+		  struct text *out)
+{
+	struct explanation explanation = {
+		.compilation = compilation,
+		.ir = ir,
+		.problem = problem,
+		.plan = plan,
+		.shape = &problem->shape[plan->choice.shape],
+		.out = out,
+	};
+
+	text_printf(out, "%s on %s: ", ir->model.name, ir->topology.name);
+	describe_choice(problem, plan, out);
+	text_append_char(out, '\n');
+	for (uint32_t i = 0; i < ir->model.class_count; i++)
+		print_class(&explanation, i);
+	print_stages(&explanation);
+	print_iteration(&explanation);
+}

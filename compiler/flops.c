@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts floating-point operations of an iteration from the operator graphs.
+ */
+#include "compiler/flops.h"
+
+#include "compiler/operator_time.h"
+
+static double extent_size(const struct ir *ir, const struct ir_class *class,
+			  const struct ir_extent *extent)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < extent->term_count; i++) {
+		const struct ir_term *term = &extent->term[i];
+		double product = (double)term->coefficient;
+
+		for (uint32_t j = 0; j < term->axis_count; j++) {
+			const struct ir_axis *axis = &class->axis[term->axis[j]];
+
+			product *= axis->split == IR_SPLIT_DATA ?
+					   ir->job.global_batch :
+					   (double)axis->size;
+		}
+		sum += product;
+	}
+	return sum;
+}
+
+/* Elements of a value without its last extent, for the global batch. */
+static double rows(const struct ir *ir, const struct ir_class *class,
+		   uint32_t value)
+{
+	const struct ir_value *of = &class->value[value];
+	double product = 1;
+
+	for (uint32_t i = 0; i + 1 < of->rank; i++)
+		product *= extent_size(ir, class, &of->extent[i]);
+	return product;
+}
+
+static double product_flops(const struct ir *ir, const struct ir_class *class,
+			    const struct ir_operator *operator)
+{
+	return 2 * rows(ir, class, operator->input[0]) *
+	       extent_size(ir, class, &operator->from) *
+	       extent_size(ir, class, &operator->to);
+}
+
+static double core_flops(const struct ir *ir, const struct ir_class *class,
+			 const struct ir_operator *operator, bool causal)
+{
+	struct attention_shape shape = {
+		.batch = ir->job.global_batch,
+		.query_tokens = (double)ir->model.sequence_length,
+		.key_tokens = (double)ir->model.sequence_length,
+		.heads = (double)class->axis[operator->heads_axis].size,
+		.kv_heads = (double)class->axis[operator->kv_heads_axis].size,
+		.head_dim = (double)class->axis[operator->head_axis].size,
+		.causal = operator->causal && causal,
+		.window = (double)operator->window,
+	};
+
+	return attention_flops(&shape);
+}
+
+/* Adds one layer's operator. */
+static void add_operator(const struct ir *ir, const struct ir_class *class,
+			 const struct ir_operator *operator,
+			 enum recompute recompute, double count,
+			 struct flops *flops)
+{
+	bool full = class->is_block && recompute == RECOMPUTE_FULL;
+	bool core = full || (class->is_block && recompute == RECOMPUTE_SELECTIVE);
+	double forward, causal, executed;
+
+	if (operator->kind == IR_ATTENTION) {
+		forward = count * core_flops(ir, class, operator, false);
+		causal = count * core_flops(ir, class, operator, true);
+		executed = operator->flash ? causal : forward;
+		flops->model += 3 * forward;
+		flops->model_causal += 3 * causal;
+		flops->hardware += (core ? 4 : 3) * forward;
+		flops->executed += executed * ((operator->flash ? 3.5 : 3) +
+					       (core ? 1 : 0));
+		return;
+	}
+	if (operator->kind == IR_LINEAR || operator->kind == IR_LM_HEAD)
+		forward = count * product_flops(ir, class, operator);
+	else if (operator->kind == IR_CUSTOM)
+		forward = count * operator->custom_flops * ir->job.global_batch *
+			  (double)ir->model.sequence_length;
+	else
+		return;
+	flops->model += 3 * forward;
+	flops->model_causal += 3 * forward;
+	flops->hardware += (full ? 4 : 3) * forward;
+	flops->executed += (full ? 4 : 3) * forward;
+}
+
+struct flops ir_flops(const struct ir *ir, enum recompute recompute)
+{
+	struct flops flops = { 0 };
+
+	for (uint32_t i = 0; i < ir->model.run_count; i++) {
+		const struct ir_run *run = &ir->model.run[i];
+		const struct ir_class *class = &ir->model.class[run->class_index];
+
+		for (uint32_t j = 0; j < class->operator_count; j++)
+			add_operator(ir, class, &class->operator[j], recompute,
+				     run->count, &flops);
+	}
+	return flops;
+}
+
+double ir_model_flops(const struct ir *ir)
+{
+	return ir_flops(ir, RECOMPUTE_NONE).model;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inference of layouts: local sizes, and the steps in order.
+ */
+#include "compiler/layout.h"
+
+#include "compiler/layout_walk.h"
+
+double layout_element_bytes(enum ir_precision precision)
+{
+	return precision == IR_FP32 ? 4 : 2;
+}
+
+static uint64_t padded_size(const struct ir_axis *axis, uint32_t tensor)
+{
+	uint64_t unit = (uint64_t)axis->pad * tensor;
+
+	if (axis->pad == 0 || axis->split != IR_SPLIT_TENSOR)
+		return axis->size;
+	return (axis->size + unit - 1) / unit * unit;
+}
+
+static struct axis_state axis_state(const struct layout_walk *walk,
+				    const struct ir_axis *axis)
+{
+	uint32_t tensor = walk->shape->tensor;
+	struct axis_state state = { 0 };
+
+	state.whole = padded_size(axis, tensor);
+	state.is_sequence = layout_is_sequence_axis(axis);
+	if (axis->split == IR_SPLIT_DATA)
+		state.whole = walk->shape->micro_batch;
+	else if (state.is_sequence)
+		state.whole /= walk->shape->context;
+	state.cut = state.whole;
+	state.by_sequence = state.is_sequence ? state.whole / tensor :
+						state.whole;
+	if (axis->split != IR_SPLIT_TENSOR || tensor == 1)
+		return state;
+	state.is_cut = true;
+	state.cut = axis->replicable && axis->size < tensor ?
+			    1 : state.whole / tensor;
+	return state;
+}
+
+/* Of several cut axes in one product only the first is cut. */
+uint64_t layout_extent_size(const struct layout_walk *walk,
+			    const struct ir_extent *extent, enum layout layout)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < extent->term_count; i++) {
+		const struct ir_term *term = &extent->term[i];
+		uint64_t product = term->coefficient;
+		bool done = false;
+
+		for (uint32_t j = 0; j < term->axis_count; j++) {
+			bool cut = walk->axis[term->axis[j]].is_cut;
+
+			product *= layout_axis_size(walk, term->axis[j],
+						    cut && done ? LAYOUT_WHOLE :
+								  layout);
+			done |= cut;
+		}
+		sum += product;
+	}
+	return sum;
+}
+
+static double elements(const struct layout_walk *walk, uint32_t value,
+		       uint32_t rank, enum layout layout)
+{
+	const struct ir_value *of = &walk->class->value[value];
+	double product = 1;
+
+	for (uint32_t i = 0; i < rank; i++)
+		product *= (double)layout_extent_size(walk, &of->extent[i],
+						      layout);
+	return product;
+}
+
+double layout_value_elements(const struct layout_walk *walk, uint32_t value,
+			     enum layout layout)
+{
+	return elements(walk, value, walk->class->value[value].rank, layout);
+}
+
+double layout_value_bytes(const struct layout_walk *walk, uint32_t value,
+			  enum layout layout)
+{
+	return walk->element_bytes * layout_value_elements(walk, value, layout);
+}
+
+double layout_value_rows(const struct layout_walk *walk, uint32_t value,
+			 enum layout layout)
+{
+	uint32_t rank = walk->class->value[value].rank;
+
+	return rank ? elements(walk, value, rank - 1, layout) : 1;
+}
+
+uint32_t layout_cut_axis(const struct layout_walk *walk,
+			 const struct ir_extent *extent)
+{
+	for (uint32_t i = 0; i < extent->term_count; i++)
+		for (uint32_t j = 0; j < extent->term[i].axis_count; j++)
+			if (walk->axis[extent->term[i].axis[j]].is_cut)
+				return extent->term[i].axis[j];
+	return IR_NONE;
+}
+
+uint32_t layout_value_cut_axis(const struct layout_walk *walk, uint32_t value)
+{
+	const struct ir_value *of = &walk->class->value[value];
+
+	for (uint32_t i = 0; i < of->rank; i++) {
+		uint32_t axis = layout_cut_axis(walk, &of->extent[i]);
+
+		if (axis != IR_NONE)
+			return axis;
+	}
+	return IR_NONE;
+}
+
+static void walk_init(struct layout_walk *walk)
+{
+	const struct ir_class *class = walk->class;
+
+	walk->axis = ARENA_ARRAY(walk->arena, struct axis_state,
+				 class->axis_count);
+	for (uint32_t i = 0; i < class->axis_count; i++)
+		walk->axis[i] = axis_state(walk, &class->axis[i]);
+	walk->value = ARENA_ARRAY(walk->arena, struct value_state,
+				  class->value_count);
+	walk->operator = ARENA_ARRAY(walk->arena, struct operator_state,
+				     class->operator_count);
+	walk->result->operator = ARENA_ARRAY(walk->arena, struct operator_cost,
+					     class->operator_count);
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		const struct ir_operator *operator = &class->operator[i];
+
+		for (uint32_t j = 0; j < operator->input_count; j++) {
+			walk->value[operator->input[j]].uses++;
+			walk->value[operator->input[j]].last_use = i;
+		}
+	}
+}
+
+void layout_infer(const struct ir *ir, uint32_t class_index,
+		  const struct problem_shape *shape, struct arena *arena,
+		  struct layout_result *result)
+{
+	struct layout_walk walk = {
+		.ir = ir,
+		.class = &ir->model.class[class_index],
+		.shape = shape,
+		.arena = arena,
+		.result = result,
+		.sequence = shape->sequence && shape->tensor > 1,
+		.element_bytes = layout_element_bytes(ir->job.precision),
+	};
+
+	*result = (struct layout_result){ 0 };
+	walk_init(&walk);
+	layout_walk_fusion(&walk);
+	layout_walk_values(&walk);
+	layout_walk_costs(&walk);
+	layout_walk_hidden(&walk);
+	layout_walk_saved(&walk);
+	result->inferred = walk.inferred.at;
+	result->inferred_count = (uint32_t)walk.inferred.count;
+}

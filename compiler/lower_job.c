@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The job's own items: its fields, the records of its model and topology, the
+ * scope of its requirements, and the search domains.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/lower.h"
+
+/* ---- items ---- */
+
+/* What may stand in a job: fields and blocks, the required ones with an
+ * example. `later` is refused so far. */
+static const struct {
+	const char *name;
+	bool is_block, later;
+	const char *example;		/* NULL: may be left out */
+} job_items[] = {
+	{ "model", false, false, "model = llama3_8b(seq = 8192)" },
+	{ "topology", false, false, "topology = spine_leaf(device = h100_sxm)" },
+	{ "global_batch", false, false, "global_batch = 1024" },
+	{ "precision", false, false, NULL },
+	{ "optimizer", false, false, NULL },
+	{ "target", false, false, NULL },
+	{ "profile", false, true, NULL },
+	{ "search", true, false, NULL },
+	{ "require", true, false, NULL },
+	{ "place", true, true, NULL },
+	{ "plan", true, true, NULL },
+};
+
+#define JOB_ITEM_COUNT (sizeof(job_items) / sizeof(*job_items))
+
+static size_t job_item_find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < JOB_ITEM_COUNT && strcmp(job_items[i].name, name))
+		i++;
+	return i;
+}
+
+static bool unknown_item(struct lower *lower, const struct ast *item)
+{
+	const char *names[JOB_ITEM_COUNT];
+	uint32_t count = 0;
+
+	diag_error(lower->diags, E_JOB_FIELD, item->name_span,
+		   "a job has no %s '%s'", ast_kind_name(item->kind), item->name);
+	for (size_t i = 0; i < JOB_ITEM_COUNT; i++)
+		if (job_items[i].is_block == (item->kind != AST_FIELD))
+			names[count++] = job_items[i].name;
+	lower_suggest(lower, item->name, names, count);
+	if (item->kind == AST_FIELD && variable_find(item->name) != VARIABLE_COUNT)
+		diag_help(lower->diags, "to fix it, write: search { %s in { .. } }",
+			  item->name);
+	return false;
+}
+
+static bool check_named_item(struct lower *lower, const struct ast *item,
+			     const struct ast **seen)
+{
+	size_t index = job_item_find(item->name);
+
+	if (index == JOB_ITEM_COUNT ||
+	    job_items[index].is_block != (item->kind != AST_FIELD))
+		return unknown_item(lower, item);
+	if (job_items[index].later)
+		return lower_not_yet(lower, item->name_span,
+				     arena_printf(lower->arena, "'%s'", item->name));
+	if (item->kind == AST_NAMED_BLOCK)
+		return diag_error(lower->diags, E_JOB_FIELD, item->name_span,
+				  "the block '%s' of a job has no name of its own",
+				  item->name);
+	if (seen[index] && !job_items[index].is_block) {
+		diag_error(lower->diags, E_JOB_TWICE, item->name_span,
+			   "'%s' is given twice", item->name);
+		diag_label(lower->diags, seen[index]->name_span, "given here first");
+		return false;
+	}
+	seen[index] = item;
+	return true;
+}
+
+/* A let that depends on the plan is kept aside; any other is an ordinary name,
+ * evaluated when it is wanted. */
+static bool job_let(struct lower *lower, const struct ast *item)
+{
+	struct job_let let = { item->name, item->child[0] };
+
+	if (variable_find(item->name) != VARIABLE_COUNT) {
+		diag_error(lower->diags, E_JOB_TWICE, item->name_span,
+			   "'%s' is a plan variable", item->name);
+		diag_help(lower->diags, "give this value another name");
+		return false;
+	}
+	if (lower_mentions_plan(lower, item->child[0])) {
+		VEC_PUSH(&lower->let, lower->arena, let);
+		return true;
+	}
+	if (scope_declare(lower->scope, item, lower->scope))
+		return true;
+	return diag_error(lower->diags, E_JOB_TWICE, item->name_span,
+			  "'%s' is given twice", item->name);
+}
+
+static bool check_item(struct lower *lower, const struct ast *item,
+		       const struct ast **seen)
+{
+	switch (item->kind) {
+	case AST_FIELD:
+	case AST_BLOCK:
+	case AST_NAMED_BLOCK:
+		return check_named_item(lower, item, seen);
+	case AST_LET:
+		return job_let(lower, item);
+	case AST_MINIMIZE:
+		return true;
+	case AST_REQUIRE:
+		if (!item->name)
+			return true;
+		diag_error(lower->diags, E_JOB_FIELD, item->span,
+			   "a condition does not belong in a job by itself");
+		diag_help(lower->diags, "begin it with the word 'require'");
+		return false;
+	case AST_PREFER:
+		return lower_not_yet(lower, item->span, "'prefer'");
+	case AST_ERROR:
+		return false;
+	default:
+		return diag_error(lower->diags, E_JOB_FIELD, item->span,
+				  "a %s does not belong in a job",
+				  ast_kind_name(item->kind));
+	}
+}
+
+static bool check_items(struct lower *lower, const struct ast *body)
+{
+	const struct ast *seen[JOB_ITEM_COUNT] = { NULL };
+	bool good = true;
+
+	for (uint32_t i = 0; i < body->child_count; i++)
+		if (body->child[i])
+			good = check_item(lower, body->child[i], seen) && good;
+	for (size_t i = 0; i < JOB_ITEM_COUNT; i++) {
+		if (!job_items[i].example || seen[i])
+			continue;
+		good = diag_error(lower->diags, E_JOB_MISSING, lower->job->name_span,
+				  "job '%s' does not say its %s", lower->job->name,
+				  job_items[i].name);
+		diag_help(lower->diags, "add for instance: %s", job_items[i].example);
+	}
+	return good;
+}
+
+/* ---- fields ---- */
+
+static bool job_record(struct lower *lower, const struct ast *body,
+		       const char *name, enum record_kind kind,
+		       const struct record **record)
+{
+	const struct ast *field = lower_field(body, name);
+	struct record *found = NULL;
+
+	if (!field)
+		return false;
+	if (!eval_record(&lower->eval, lower->scope, field->child[0], kind,
+			 arena_printf(lower->arena, "'%s'", name), &found))
+		return false;
+	*record = found;
+	return true;
+}
+
+/* A symbol of a field as an index into names; keeps it where it is absent. */
+static bool job_symbol(struct lower *lower, const struct ast *body,
+		       const char *name, const char *const *names,
+		       uint32_t count, uint32_t *index)
+{
+	const struct ast *field = lower_field(body, name);
+	struct text list;
+	struct value value;
+
+	if (!field)
+		return true;
+	if (!eval_expression(&lower->eval, lower->scope, field->child[0], &value) ||
+	    value.kind == VALUE_ERROR)
+		return false;
+	for (*index = 0; value.kind == VALUE_SYMBOL && *index < count; (*index)++)
+		if (!strcmp(names[*index], value.string))
+			return true;
+	text_init(&list, lower->arena);
+	for (uint32_t i = 0; i < count; i++)
+		text_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	diag_error(lower->diags, E_JOB_VALUE, field->child[0]->span,
+		   "'%s' must be one of: %s", name, list.at);
+	if (value.kind == VALUE_SYMBOL)
+		lower_suggest(lower, value.string, names, count);
+	*index = 0;
+	return false;
+}
+
+static bool job_symbols(struct lower *lower, const struct ast *body)
+{
+	static const char *const precisions[] = {
+		[IR_BF16] = "bf16", [IR_FP16] = "fp16", [IR_FP32] = "fp32",
+		[IR_FP8] = "fp8",
+	};
+	static const char *const optimizers[] = {
+		[IR_ADAM] = "adam", [IR_SGD] = "sgd",
+	};
+	static const char *const targets[] = {
+		[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",
+	};
+	_Static_assert(sizeof(precisions) / sizeof(*precisions) ==
+		       IR_PRECISION_COUNT, "a name for each precision");
+	_Static_assert(sizeof(optimizers) / sizeof(*optimizers) ==
+		       IR_OPTIMIZER_COUNT, "a name for each optimizer");
+	_Static_assert(sizeof(targets) / sizeof(*targets) ==
+		       IR_TARGET_COUNT, "a name for each target");
+	struct ir_job *job = &lower->ir->job;
+	uint32_t precision = IR_BF16, optimizer = IR_ADAM, target = IR_TARGET_NONE;
+	bool good = job_symbol(lower, body, "precision", precisions,
+			       IR_PRECISION_COUNT, &precision);
+
+	good = job_symbol(lower, body, "optimizer", optimizers,
+			  IR_OPTIMIZER_COUNT, &optimizer) && good;
+	good = job_symbol(lower, body, "target", targets, IR_TARGET_COUNT,
+			  &target) && good;
+	job->precision = (enum ir_precision)precision;
+	job->optimizer = (enum ir_optimizer)optimizer;
+	job->target = (enum ir_target)target;
+	return good;
+}
+
+static bool job_batch(struct lower *lower, const struct ast *body)
+{
+	const struct ast *field = lower_field(body, "global_batch");
+	struct ir_job *job = &lower->ir->job;
+	int64_t number;
+
+	if (!field)
+		return false;
+	job->global_batch_span = field->span;
+	if (!eval_integer(&lower->eval, lower->scope, field->child[0], 1, INT32_MAX,
+			  "'global_batch'", &number))
+		return false;
+	job->global_batch = (uint32_t)number;
+	return true;
+}
+
+static void bind_record(struct lower *lower, const char *name,
+			const struct record *record)
+{
+	struct value value = {
+		.kind = record ? VALUE_RECORD : VALUE_ERROR,
+		.span = lower->job->name_span,
+	};
+
+	if (record) {
+		value.span = record->span;
+		value.record = (struct record *)record;
+	}
+	scope_set(lower->scope, intern_string(&lower->compilation->intern, name),
+		  value);
+}
+
+/* The job's device, topology and model under these names, for requirements. */
+static void bind_records(struct lower *lower)
+{
+	const char *name = intern_string(&lower->compilation->intern, "device");
+	const struct record *device = NULL;
+	const struct field *field;
+
+	if (lower->topology) {
+		field = record_find(lower->topology, name);
+		if (field && field->value->kind == VALUE_RECORD)
+			device = field->value->record;
+	}
+	bind_record(lower, "device", device);
+	bind_record(lower, "topology", lower->topology);
+	bind_record(lower, "model", lower->model);
+}
+
+bool lower_job_fields(struct lower *lower)
+{
+	const struct ast *body = lower_body(lower->job);
+	bool good;
+
+	lower->ir->job.name = lower->job->name;
+	lower->ir->job.span = lower->job->name_span;
+	good = check_items(lower, body);
+	good = job_record(lower, body, "model", RECORD_MODEL, &lower->model) && good;
+	good = job_record(lower, body, "topology", RECORD_TOPOLOGY,
+			  &lower->topology) && good;
+	good = job_batch(lower, body) && good;
+	good = job_symbols(lower, body) && good;
+	bind_records(lower);
+	return good;
+}
+
+/* ---- search ---- */
+
+static bool search_variable(struct lower *lower, const struct ast *item,
+			    enum plan_variable *variable)
+{
+	struct diags *diags = lower->diags;
+
+	*variable = variable_find(item->name);
+	if (*variable == VARIABLE_RECOMPUTE_LAYERS)
+		return lower_not_yet(lower, item->name_span, "'recompute_layers'");
+	if (*variable <= VARIABLE_DEVICES)
+		return true;
+	if (*variable < VARIABLE_COUNT) {
+		diag_error(diags, E_SEARCH_VARIABLE, item->name_span,
+			   "'%s' is an outcome of the plan and cannot be searched",
+			   item->name);
+		diag_help(diags, "bound it in a requirement: require { %s <= .. }",
+			  item->name);
+		return false;
+	}
+	diag_error(diags, E_SEARCH_VARIABLE, item->name_span,
+		   "'%s' is no plan variable", item->name);
+	lower_suggest(lower, item->name, variable_name_list(), VARIABLE_DEVICES + 1);
+	return false;
+}
+
+static bool value_error(struct lower *lower, enum plan_variable variable,
+			const struct value *value, struct span span,
+			const char *wanted)
+{
+	struct text text;
+
+	text_init(&text, lower->arena);
+	value_print(value, &text);
+	return diag_error(lower->diags, E_SEARCH_VALUE, span,
+			  "'%s' cannot be %s: it must be %s",
+			  variable_name(variable), text.at, wanted);
+}
+
+/* One element of a domain to its number. */
+static bool domain_value(struct lower *lower, enum plan_variable variable,
+			 const struct value *value, struct span span,
+			 uint32_t *number)
+{
+	int64_t low = variable == VARIABLE_ZERO ? 0 : 1;
+	int64_t high = variable == VARIABLE_ZERO ? 3 : INT32_MAX;
+
+	if (value->kind == VALUE_ERROR)
+		return false;
+	if (variable_symbols(variable)) {
+		if (value->kind == VALUE_SYMBOL &&
+		    variable_symbol(variable, value->string, number))
+			return true;
+		*number = value->kind == VALUE_BOOL && value->boolean;
+		if (value->kind == VALUE_BOOL && variable == VARIABLE_SEQUENCE)
+			return true;
+		return value_error(lower, variable, value, span,
+				   variable_symbols(variable));
+	}
+	if (value->kind != VALUE_NUMBER || !value_is_integer(value) ||
+	    value->number < (double)low || value->number > (double)high)
+		return value_error(lower, variable, value, span,
+				   variable == VARIABLE_ZERO ?
+				   "a whole number from 0 to 3" :
+				   "a whole number from 1 on");
+	*number = (uint32_t)value->number;
+	if (variable == VARIABLE_ZERO && *number > 1)
+		return lower_not_yet(lower, span, "'zero' above 1");
+	if ((variable == VARIABLE_EXPERT || variable == VARIABLE_EXPERT_TENSOR) &&
+	    *number != 1)
+		return lower_not_yet(lower, span, "expert parallelism");
+	return true;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool domain_elements(struct lower *lower, const struct ast *item,
+			    enum plan_variable variable,
+			    const struct value *value, uint32_t count,
+			    struct ir_domain *domain)
+{
+	domain->at = ARENA_ARRAY(lower->arena, uint32_t, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct value element = value_at(value, i);
+		struct span span = element.span.file == item->span.file &&
+				   value->kind != VALUE_RANGE ?
+				   element.span : item->child[0]->span;
+
+		if (!domain_value(lower, variable, &element, span, &domain->at[i]))
+			return false;
+	}
+	qsort(domain->at, count, sizeof(*domain->at), compare_numbers);
+	for (uint32_t i = 1; i < count; i++)
+		if (domain->at[i] == domain->at[i - 1])
+			return diag_error(lower->diags, E_SEARCH_VALUE,
+					  item->child[0]->span,
+					  "the domain of '%s' holds a value twice",
+					  item->name);
+	domain->count = count;
+	return true;
+}
+
+static bool lower_domain(struct lower *lower, const struct ast *item,
+			 enum plan_variable variable, struct ir_domain *domain)
+{
+	struct diags *diags = lower->diags;
+	struct value value;
+	uint64_t count;
+
+	domain->span = item->span;
+	if (!eval_expression(&lower->eval, lower->scope, item->child[0], &value) ||
+	    value.kind == VALUE_ERROR)
+		return false;
+	if (!value_count(&value, &count)) {
+		diag_error(diags, E_SEARCH_VALUE, item->child[0]->span,
+			   "the domain of '%s' must be a set or a range", item->name);
+		diag_help(diags, "for instance %s in { 1, 2, 4 } or %s in 1 .. 8",
+			  item->name, item->name);
+		return false;
+	}
+	if (!count) {
+		diag_error(diags, E_SEARCH_EMPTY, item->child[0]->span,
+			   "the domain of '%s' is empty", item->name);
+		diag_help(diags, "leave '%s' out to search every value that is legal",
+			  item->name);
+		return false;
+	}
+	if (count > DOMAIN_MAX)
+		return diag_error(diags, E_SEARCH_VALUE, item->child[0]->span,
+				  "the domain of '%s' holds %" PRIu64
+				  " values, and at most %d are possible",
+				  item->name, count, DOMAIN_MAX);
+	domain->given = domain_elements(lower, item, variable, &value,
+					(uint32_t)count, domain);
+	return domain->given;
+}
+
+static bool search_item(struct lower *lower, const struct ast *item)
+{
+	enum plan_variable variable;
+	struct ir_domain *domain;
+
+	if (item->kind == AST_ERROR)
+		return false;
+	if (item->kind != AST_IN) {
+		diag_error(lower->diags, E_SEARCH_VARIABLE, item->span,
+			   "a search block holds domains, and this is a %s",
+			   ast_kind_name(item->kind));
+		diag_help(lower->diags, "write for instance: tensor in { 1, 2, 4, 8 }");
+		return false;
+	}
+	if (!search_variable(lower, item, &variable))
+		return false;
+	domain = &lower->ir->job.domain[variable];
+	if (domain->count || domain->given) {
+		diag_error(lower->diags, E_JOB_TWICE, item->name_span,
+			   "'%s' has two domains", item->name);
+		diag_label(lower->diags, domain->span, "the first is here");
+		return false;
+	}
+	if (!lower_domain(lower, item, variable, domain))
+		return false;
+	/* Not a choice of the solver but a consequence: a requirement. */
+	if (variable == VARIABLE_MICRO_BATCHES)
+		lower_require_member(lower, variable, domain);
+	return true;
+}
+
+bool lower_search(struct lower *lower)
+{
+	const struct ast *body = lower_body(lower->job);
+	bool good = true;
+
+	for (uint32_t i = 0; i < body->child_count; i++) {
+		const struct ast *block = body->child[i], *items;
+
+		if (!block || block->kind != AST_BLOCK ||
+		    strcmp(block->name, "search"))
+			continue;
+		items = lower_body(block);
+		for (uint32_t j = 0; items && j < items->child_count; j++)
+			if (items->child[j])
+				good = search_item(lower, items->child[j]) && good;
+	}
+	return good;
+}

@@ -1,0 +1,791 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A template applied to arguments becomes a layer class: its splits first,
+ * then its items in order, each tensor expression adding operators; then what
+ * does not reach the returned value is dropped, the splits are checked, and
+ * parameters are counted.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/lower.h"
+
+struct template_name *template_find(struct template *template,
+				    const char *name)
+{
+	for (size_t i = 0; i < template->known.count; i++)
+		if (template->known.at[i].name == name)
+			return &template->known.at[i];
+	return NULL;
+}
+
+static bool is_operator_call(const struct ast *expression)
+{
+	return expression->kind == AST_CALL && expression->child[0] &&
+	       expression->child[0]->kind == AST_NAME &&
+	       operator_is_known(expression->child[0]->name);
+}
+
+bool template_has_tensor(struct template *template,
+			 const struct ast *expression)
+{
+	const struct template_name *known;
+	bool found = false;
+
+	if (expression->kind == AST_NAME) {
+		known = template_find(template, expression->name);
+		return known && known->value != IR_NONE;
+	}
+	if (is_operator_call(expression))
+		return true;
+	if (!lower_enter(template->lower, expression->span))
+		return true;
+	for (uint32_t i = 0; i < expression->child_count && !found; i++)
+		found = expression->child[i] &&
+			template_has_tensor(template, expression->child[i]);
+	lower_leave(template->lower);
+	return found;
+}
+
+void template_use(struct template *template, const struct ast *expression)
+{
+	struct template_name *known;
+
+	if (expression->kind == AST_NAME) {
+		known = template_find(template, expression->name);
+		if (known)
+			known->used = true;
+		return;
+	}
+	if (!lower_enter(template->lower, expression->span))
+		return;
+	for (uint32_t i = 0; i < expression->child_count; i++)
+		if (expression->child[i])
+			template_use(template, expression->child[i]);
+	lower_leave(template->lower);
+}
+
+/* ---- tensor expressions ---- */
+
+static bool tensor_name(struct template *template, const struct ast *name,
+			uint32_t *value)
+{
+	struct lower *lower = template->lower;
+	struct template_name *known = template_find(template, name->name);
+	const char *names[64];
+	uint32_t count = 0;
+
+	if (known && known->value != IR_NONE) {
+		known->used = true;
+		*value = known->value;
+		return true;
+	}
+	if (known || scope_find(template->scope, name->name)) {
+		diag_error(lower->diags, E_NOT_A_TENSOR, name->span,
+			   "'%s' is no tensor, and one is needed here", name->name);
+		if (known)
+			diag_label(lower->diags, known->span, "it is named here");
+		return false;
+	}
+	diag_error(lower->diags, E_UNKNOWN_NAME, name->span,
+		   "template '%s' has no value '%s'", template->name, name->name);
+	for (size_t i = 0; i < template->known.count && count < 64; i++)
+		names[count++] = template->known.at[i].name;
+	lower_suggest(lower, name->name, names, count);
+	return false;
+}
+
+static bool tensor_if(struct template *template, const struct ast *expression,
+		      uint32_t *value)
+{
+	bool condition;
+
+	if (template_has_tensor(template, expression->child[0]))
+		return diag_error(template->lower->diags, E_NOT_A_TENSOR,
+				  expression->child[0]->span,
+				  "the condition of 'if' cannot depend on a tensor");
+	if (!eval_boolean(&template->lower->eval, template->scope,
+			  expression->child[0], "the condition of 'if'",
+			  &condition))
+		return false;
+	template_use(template, expression->child[condition ? 2 : 1]);
+	return template_tensor(template, expression->child[condition ? 1 : 2],
+			       value);
+}
+
+static bool tensor_other(struct template *template,
+			 const struct ast *expression)
+{
+	if (expression->kind == AST_ERROR)
+		return false;
+	return diag_error(template->lower->diags, E_NOT_A_TENSOR,
+			  expression->span,
+			  "a tensor is needed here, not a %s",
+			  ast_kind_name(expression->kind));
+}
+
+bool template_tensor(struct template *template, const struct ast *expression,
+		     uint32_t *value)
+{
+	bool good;
+
+	if (!lower_enter(template->lower, expression->span))
+		return false;
+	switch (expression->kind) {
+	case AST_NAME:
+		good = tensor_name(template, expression, value);
+		break;
+	case AST_CALL:
+		good = template_call(template, expression, value);
+		break;
+	case AST_BINARY:
+		good = template_binary(template, expression, value);
+		break;
+	case AST_IF:
+		good = tensor_if(template, expression, value);
+		break;
+	default:
+		good = tensor_other(template, expression);
+		break;
+	}
+	lower_leave(template->lower);
+	return good;
+}
+
+/* ---- items ---- */
+
+static bool split_dimension(struct template *template, const struct ast *item,
+			    enum ir_split *split)
+{
+	static const char *const names[] = { "tensor", "context" };
+	struct lower *lower = template->lower;
+
+	if (!strcmp(item->name, "tensor")) {
+		*split = IR_SPLIT_TENSOR;
+		return true;
+	}
+	if (!strcmp(item->name, "context")) {
+		*split = IR_SPLIT_CONTEXT;
+		return true;
+	}
+	if (!strcmp(item->name, "expert") || !strcmp(item->name, "expert_tensor"))
+		return lower_not_yet(lower, item->name_span,
+				     "splitting an axis by 'expert'");
+	diag_error(lower->diags, E_SPLIT_DIMENSION, item->name_span,
+		   "an axis cannot be split by '%s'", item->name);
+	if (!strcmp(item->name, "data"))
+		diag_note(lower->diags, SPAN_NONE,
+			  "'batch' is always cut by data, without a split");
+	else if (!strcmp(item->name, "pipeline"))
+		diag_note(lower->diags, SPAN_NONE,
+			  "pipeline stages cut the chain of layers, never an axis");
+	else if (!strcmp(item->name, "sequence"))
+		diag_note(lower->diags, SPAN_NONE, "sequence parallelism follows "
+			  "from 'tensor' where the plan turns it on");
+	else
+		diag_note(lower->diags, SPAN_NONE,
+			  "axes are split by tensor, context, expert or expert_tensor");
+	lower_suggest(lower, item->name, names, 2);
+	return false;
+}
+
+static bool split_refused(struct template *template, const struct ast *name,
+			  enum ir_split split)
+{
+	struct diags *diags = template->lower->diags;
+	bool is_seq = !strcmp(name->name, "seq");
+
+	if (!strcmp(name->name, "batch")) {
+		diag_error(diags, E_SPLIT_AXIS, name->span,
+			   "'batch' cannot be split: data parallelism always cuts it");
+		diag_help(diags, "leave 'batch' out of the split");
+		return true;
+	}
+	if (is_seq && split == IR_SPLIT_TENSOR) {
+		diag_error(diags, E_SPLIT_AXIS, name->span,
+			   "'seq' cannot be split by tensor");
+		diag_help(diags, "sequence parallelism needs no split: "
+			  "it is the plan variable 'sequence'");
+		return true;
+	}
+	if (!is_seq && split == IR_SPLIT_CONTEXT) {
+		diag_error(diags, E_SPLIT_AXIS, name->span,
+			   "'%s' cannot be split by context, which cuts 'seq' only",
+			   name->name);
+		diag_help(diags, "write: split seq by context");
+		return true;
+	}
+	return false;
+}
+
+static bool split_axis(struct template *template, const struct ast *item,
+		       const struct ast *name, enum ir_split split,
+		       uint32_t pad)
+{
+	struct lower *lower = template->lower;
+	struct ir_axis *axis;
+	uint32_t index;
+
+	if (name->kind != AST_NAME)
+		return name->kind != AST_ERROR &&
+		       diag_error(lower->diags, E_SPLIT_AXIS, name->span,
+				  "only the name of an axis can be split");
+	if (split_refused(template, name, split))
+		return false;
+	index = template_axis(template, name->name, name->span);
+	if (index == IR_NONE)
+		return false;
+	axis = &template->axis.at[index];
+	if (axis->split != IR_SPLIT_NONE) {
+		diag_error(lower->diags, E_SPLIT_TWICE, name->span,
+			   "axis '%s' is split twice", axis->name);
+		diag_label(lower->diags, axis->split_span, "it is split here already");
+		return false;
+	}
+	axis->split = split;
+	axis->split_span = item->span;
+	axis->pad = pad;
+	return true;
+}
+
+static bool template_split(struct template *template, const struct ast *item)
+{
+	enum ir_split split = IR_SPLIT_NONE;
+	int64_t pad = 0;
+	bool good = true;
+
+	if (!split_dimension(template, item, &split))
+		return false;
+	if (item->child_count && item->child[0] &&
+	    !eval_integer(&template->lower->eval, template->scope,
+			  item->child[0], 1, 65536, "'pad'", &pad))
+		return false;
+	for (uint32_t i = 1; i < item->child_count; i++)
+		good = split_axis(template, item, item->child[i], split,
+				  (uint32_t)pad) && good;
+	return good;
+}
+
+/* Whether a name is free; reports what it stands for otherwise. */
+static bool name_is_free(struct template *template, const struct ast *item)
+{
+	struct diags *diags = template->lower->diags;
+	const struct template_name *known = template_find(template, item->name);
+
+	if (!known && !scope_find_here(template->layer->scope, item->name) &&
+	    strcmp(item->name, "batch") && strcmp(item->name, "seq"))
+		return true;
+	diag_error(diags, E_NAMED_TWICE, item->name_span,
+		   "'%s' already stands for something else", item->name);
+	if (known)
+		diag_label(diags, known->span, "it is named here");
+	else
+		diag_note(diags, SPAN_NONE, "it is %s of template '%s'",
+			  strcmp(item->name, "batch") && strcmp(item->name, "seq") ?
+			  "a parameter" : "an axis", template->name);
+	diag_help(diags, "give this value another name");
+	return false;
+}
+
+static void name_value(struct template *template, const struct ast *item,
+		       uint32_t value)
+{
+	struct template_name known = {
+		.name = item->name,
+		.span = item->name_span,
+		.value = value,
+	};
+
+	if (!template->value.at[value].name)
+		template->value.at[value].name = item->name;
+	VEC_PUSH(&template->known, template->lower->arena, known);
+}
+
+static bool template_number(struct template *template, const struct ast *item)
+{
+	struct template_name known = {
+		.name = item->name,
+		.span = item->name_span,
+		.value = IR_NONE,
+		.expression = item->child[0],
+	};
+	struct value value;
+	bool good = eval_expression(&template->lower->eval, template->scope,
+				    item->child[0], &value);
+
+	if (!good)
+		value = VALUE_FAILED;
+	scope_set(template->scope, item->name, value);
+	VEC_PUSH(&template->known, template->lower->arena, known);
+	return good && value.kind != VALUE_ERROR;
+}
+
+static bool template_assign(struct template *template, const struct ast *item)
+{
+	uint32_t value;
+
+	if (!name_is_free(template, item))
+		return false;
+	if (!template_has_tensor(template, item->child[0]))
+		return template_number(template, item);
+	if (!template_tensor(template, item->child[0], &value))
+		return false;
+	name_value(template, item, value);
+	return true;
+}
+
+/* Extents of a declared input; they begin with batch and seq. */
+static bool input_shape(struct template *template, const struct ast *item,
+			struct ir_value *value)
+{
+	struct diags *diags = template->lower->diags;
+	const struct ast *axes = item->child[0];
+	struct ir_extent batch, seq;
+
+	if (axes->child_count > IR_RANK_MAX)
+		return diag_error(diags, E_TEMPLATE_INPUT, axes->span,
+				  "a tensor has at most %d axes", IR_RANK_MAX);
+	for (uint32_t i = 0; i < axes->child_count; i++)
+		if (!template_extent(template, axes->child[i], &value->extent[i]))
+			return false;
+	value->rank = axes->child_count;
+	extent_of_axis(AXIS_BATCH, &batch);
+	extent_of_axis(AXIS_SEQ, &seq);
+	if (value->rank >= 2 && extent_equal(&value->extent[0], &batch) &&
+	    extent_equal(&value->extent[1], &seq))
+		return true;
+	diag_error(diags, E_TEMPLATE_INPUT, axes->span,
+		   "the first two axes of a layer's input must be 'batch' and 'seq'");
+	diag_help(diags, "for instance %s : [batch, seq, hidden]", item->name);
+	return false;
+}
+
+static bool template_input(struct template *template, const struct ast *item)
+{
+	struct diags *diags = template->lower->diags;
+	struct ir_value value = {
+		.name = item->name,
+		.span = item->span,
+		.producer = IR_NONE,
+	};
+
+	if (template->input != IR_NONE) {
+		diag_error(diags, E_TEMPLATE_INPUT, item->span,
+			   "a layer has one input, and '%s' would be a second",
+			   item->name);
+		diag_label(diags, template->value.at[template->input].span,
+			   "this is its input");
+		return false;
+	}
+	if (!name_is_free(template, item) || !input_shape(template, item, &value))
+		return false;
+	template->input = (uint32_t)template->value.count;
+	VEC_PUSH(&template->value, template->lower->arena, value);
+	name_value(template, item, template->input);
+	return true;
+}
+
+static bool template_return(struct template *template, const struct ast *item)
+{
+	if (template->output != IR_NONE) {
+		diag_error(template->lower->diags, E_TEMPLATE_RETURN, item->span,
+			   "template '%s' returns twice", template->name);
+		return false;
+	}
+	return template_tensor(template, item->child[0], &template->output);
+}
+
+static bool template_refuse(struct template *template, const struct ast *item)
+{
+	struct diags *diags = template->lower->diags;
+
+	if (item->kind == AST_FOR)
+		return lower_not_yet(template->lower, item->span,
+				     "'for' in a template");
+	if (item->kind == AST_ITEM) {
+		diag_error(diags, E_UNUSED_VALUE, item->span,
+			   "the result of this expression is never used");
+		diag_help(diags, "give it a name and use it, or return it");
+		return false;
+	}
+	diag_error(diags, E_TEMPLATE_ITEM, item->span,
+		   "a %s does not belong in a template", ast_kind_name(item->kind));
+	diag_help(diags, "a template holds splits, its input (x : [batch, seq, hidden]), "
+		  "named values (n = rmsnorm(x)) and one return");
+	return false;
+}
+
+static bool template_item(struct template *template, const struct ast *item)
+{
+	switch (item->kind) {
+	case AST_SPLIT:			/* done before */
+		return true;
+	case AST_FIELD:
+	case AST_LET:
+		return template_assign(template, item);
+	case AST_VALUE:
+		return template_input(template, item);
+	case AST_RETURN:
+		return template_return(template, item);
+	case AST_ERROR:
+		return false;
+	default:
+		return template_refuse(template, item);
+	}
+}
+
+/* Stops at the first wrong item: what follows builds on it. */
+static bool template_items(struct template *template, const struct ast *body)
+{
+	struct diags *diags = template->lower->diags;
+	const struct ast *done = NULL;
+
+	for (uint32_t i = 0; i < body->child_count; i++) {
+		const struct ast *item = body->child[i];
+
+		if (!item)
+			continue;
+		if (done && item->kind != AST_SPLIT) {
+			diag_error(diags, E_TEMPLATE_RETURN, item->span,
+				   "nothing may follow the return of a template");
+			diag_label(diags, done->span, "it returns here");
+			return false;
+		}
+		if (!template_item(template, item))
+			return false;
+		if (item->kind == AST_RETURN)
+			done = item;
+	}
+	if (done)
+		return true;
+	diag_error(diags, E_TEMPLATE_RETURN, template->layer->declaration->name_span,
+		   "template '%s' returns nothing", template->name);
+	diag_help(diags, "end it with the layer's result, for instance: return y");
+	return false;
+}
+
+/* ---- afterwards ---- */
+
+static bool check_used(struct template *template)
+{
+	struct diags *diags = template->lower->diags;
+	bool good = true;
+
+	for (size_t i = 0; i < template->known.count; i++) {
+		const struct template_name *known = &template->known.at[i];
+
+		if (known->value == IR_NONE || known->used)
+			continue;
+		good = diag_error(diags, E_UNUSED_VALUE, known->span,
+				  "value '%s' is never used", known->name);
+		diag_help(diags, "use it or remove it: it would be computed for nothing");
+	}
+	return good;
+}
+
+/* Marks what the result needs, from last to first: operators are in order. */
+static void mark_needed(const struct template *template, bool *value_needed)
+{
+	value_needed[template->output] = true;
+	for (size_t i = template->operator.count; i-- > 0;) {
+		const struct ir_operator *operator = &template->operator.at[i];
+
+		if (!value_needed[operator->output])
+			continue;
+		for (uint32_t j = 0; j < operator->input_count; j++)
+			value_needed[operator->input[j]] = true;
+	}
+}
+
+/* Copies what is needed into the class with new numbers: branches that were
+ * not taken may have left operators nobody needs. */
+static void keep_needed(struct template *template, struct ir_class *class)
+{
+	struct arena *arena = template->lower->arena;
+	size_t values = template->value.count;
+	bool *needed = ARENA_ARRAY(arena, bool, values);
+	uint32_t *number = ARENA_ARRAY(arena, uint32_t, values);
+
+	mark_needed(template, needed);
+	class->value = ARENA_ARRAY(arena, struct ir_value, values);
+	class->operator = ARENA_ARRAY(arena, struct ir_operator,
+				      template->operator.count);
+	for (size_t i = 0; i < values; i++) {
+		number[i] = class->value_count;
+		if (needed[i])
+			class->value[class->value_count++] = template->value.at[i];
+	}
+	for (size_t i = 0; i < template->operator.count; i++) {
+		struct ir_operator operator = template->operator.at[i];
+
+		if (!needed[operator.output])
+			continue;
+		for (uint32_t j = 0; j < operator.input_count; j++)
+			operator.input[j] = number[operator.input[j]];
+		operator.output = number[operator.output];
+		class->value[operator.output].producer = class->operator_count;
+		class->operator[class->operator_count++] = operator;
+	}
+	class->input = IR_NONE;
+	if (template->input != IR_NONE && needed[template->input])
+		class->input = number[template->input];
+	class->output = number[template->output];
+}
+
+static bool is_cut(const struct ir_axis *axis)
+{
+	return axis->split == IR_SPLIT_TENSOR;
+}
+
+/* The first axis of an extent that is cut by tensor, or NULL. */
+static const struct ir_axis *cut_axis(const struct ir_class *class,
+				      const struct ir_extent *extent)
+{
+	for (uint32_t i = 0; i < extent->term_count; i++)
+		for (uint32_t j = 0; j < extent->term[i].axis_count; j++)
+			if (is_cut(&class->axis[extent->term[i].axis[j]]))
+				return &class->axis[extent->term[i].axis[j]];
+	return NULL;
+}
+
+static bool report_cut(struct lower *lower, const struct ir_axis *axis,
+		       struct span span, const char *what)
+{
+	diag_error(lower->diags, E_SPLIT_AXIS, span,
+		   "axis '%s' cannot be split by tensor: %s", axis->name, what);
+	diag_label(lower->diags, axis->split_span, "it is split here");
+	diag_help(lower->diags, "leave '%s' out of the split", axis->name);
+	return false;
+}
+
+/* An extent can be cut if every term has exactly one axis that is. */
+static bool check_extent(struct lower *lower, const struct ir_class *class,
+			 const struct ir_extent *extent, struct span span)
+{
+	const struct ir_axis *first = cut_axis(class, extent);
+
+	for (uint32_t i = 0; first && i < extent->term_count; i++) {
+		const struct ir_term *term = &extent->term[i];
+		uint32_t cut = 0;
+
+		for (uint32_t j = 0; j < term->axis_count; j++)
+			cut += is_cut(&class->axis[term->axis[j]]);
+		if (cut == 1)
+			continue;
+		return report_cut(lower, first, span, cut ?
+				  "another axis multiplied with it is split too" :
+				  "a term added to it is not split");
+	}
+	return true;
+}
+
+static bool check_whole(struct lower *lower, const struct ir_class *class,
+			const struct ir_extent *extent, struct span span,
+			const char *why)
+{
+	const struct ir_axis *axis = cut_axis(class, extent);
+
+	return !axis || report_cut(lower, axis, span, why);
+}
+
+static bool check_operator(struct lower *lower, const struct ir_class *class,
+			   const struct ir_operator *operator)
+{
+	const struct ir_value *input = &class->value[operator->input[0]];
+	const struct ir_axis *from;
+
+	switch (operator->kind) {
+	case IR_RMSNORM:
+	case IR_LAYERNORM:
+		return check_whole(lower, class, &input->extent[input->rank - 1],
+				   operator->span, "a norm needs all of it");
+	case IR_EMBEDDING:
+		return check_whole(lower, class, &operator->to, operator->span,
+				   "an embedding is cut by its rows only");
+	case IR_LM_HEAD:
+		return check_whole(lower, class, &operator->from, operator->span,
+				   "a head is cut by its outputs only");
+	case IR_LINEAR:
+		from = cut_axis(class, &operator->from);
+		return !from || !cut_axis(class, &operator->to) ||
+		       report_cut(lower, from, operator->span,
+				  "this product would be cut on both sides");
+	default:
+		return true;
+	}
+}
+
+static bool check_splits(struct lower *lower, const struct ir_class *class)
+{
+	static const char residual[] = "what layers pass on is whole";
+	const struct ir_value *output = &class->value[class->output];
+	bool good = true;
+
+	for (uint32_t i = 0; i < class->value_count; i++) {
+		const struct ir_value *value = &class->value[i];
+		bool passed = i == class->input || i == class->output;
+
+		for (uint32_t j = 0; j < value->rank; j++)
+			good = (passed ? check_whole(lower, class, &value->extent[j],
+						     value->span, residual) :
+					 check_extent(lower, class, &value->extent[j],
+						      value->span)) && good;
+	}
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		good = check_operator(lower, class, &class->operator[i]) && good;
+	if (output->rank >= 2 && extent_has_axis(&output->extent[0], AXIS_BATCH))
+		return good;
+	return diag_error(lower->diags, E_SHAPE, output->span,
+			  "a layer's result must begin with 'batch' and 'seq'");
+}
+
+/* ---- parameters ---- */
+
+static bool add_product(uint64_t a, uint64_t b, uint64_t *sum)
+{
+	uint64_t product;
+
+	return !__builtin_mul_overflow(a, b, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum) &&
+	       *sum <= SIZE_MAX_EXACT;
+}
+
+/* Adds the elements an operator owns. */
+static bool add_parameters(const struct ir_class *class,
+			   const struct ir_operator *operator, uint64_t *sum)
+{
+	const struct ir_value *input = &class->value[operator->input[0]];
+	uint64_t last = ir_extent_size(class, &input->extent[input->rank - 1]);
+	uint64_t from = ir_extent_size(class, &operator->from);
+	uint64_t to = ir_extent_size(class, &operator->to);
+
+	switch (operator->kind) {
+	case IR_LINEAR:
+		return add_product(from, to, sum) &&
+		       add_product(operator->bias, to, sum);
+	case IR_EMBEDDING:
+		return add_product(from, to, sum) &&
+		       add_product(operator->positions, to, sum);
+	case IR_LM_HEAD:
+		return operator->tied || add_product(from, to, sum);
+	case IR_RMSNORM:
+		return add_product(1, last, sum);
+	case IR_LAYERNORM:
+		return add_product(operator->bias ? 2 : 1, last, sum);
+	case IR_CUSTOM:
+		return add_product(1, (uint64_t)operator->custom_parameters, sum);
+	default:
+		return true;
+	}
+}
+
+static bool count_parameters(struct lower *lower, struct ir_class *class)
+{
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		if (!add_parameters(class, &class->operator[i], &class->parameters))
+			return diag_error(lower->diags, E_TEMPLATE_SIZE,
+					  class->operator[i].span,
+					  "layer '%s' has more than 2^53 parameters",
+					  class->name);
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static void predefine(struct template *template)
+{
+	struct lower *lower = template->lower;
+	const struct ast *declaration = template->layer->declaration;
+	struct ir_axis batch = {
+		.name = intern_string(&lower->compilation->intern, "batch"),
+		.split = IR_SPLIT_DATA,
+		.span = declaration->name_span,
+		.split_span = SPAN_NONE,
+	};
+	struct ir_axis seq = {
+		.name = intern_string(&lower->compilation->intern, "seq"),
+		.size = lower->ir->model.sequence_length,
+		.span = lower->ir->model.span,
+		.split_span = SPAN_NONE,
+	};
+
+	VEC_PUSH(&template->axis, lower->arena, batch);
+	VEC_PUSH(&template->axis, lower->arena, seq);
+	scope_set(template->scope, seq.name, (struct value){
+		.kind = VALUE_NUMBER,
+		.span = seq.span,
+		.number = (double)seq.size,
+	});
+}
+
+static bool check_parameter_names(struct template *template)
+{
+	const struct ast *declaration = template->layer->declaration;
+
+	for (uint32_t i = 0; i < declaration->child_count; i++) {
+		const struct ast *list = declaration->child[i];
+
+		if (!list || list->kind != AST_PARAMETERS)
+			continue;
+		for (uint32_t j = 0; j < list->child_count; j++) {
+			const struct ast *parameter = list->child[j];
+
+			if (!parameter || !parameter->name ||
+			    (strcmp(parameter->name, "batch") &&
+			     strcmp(parameter->name, "seq")))
+				continue;
+			return diag_error(template->lower->diags, E_NAMED_TWICE,
+					  parameter->name_span,
+					  "'%s' is an axis of every template and "
+					  "cannot be a parameter", parameter->name);
+		}
+	}
+	return true;
+}
+
+static bool template_run(struct template *template, struct ir_class *class)
+{
+	const struct ast *body = lower_body(template->layer->declaration);
+	struct lower *lower = template->lower;
+	bool good = true;
+
+	if (!body || !check_parameter_names(template))
+		return false;
+	predefine(template);
+	for (uint32_t i = 0; i < body->child_count; i++)
+		if (body->child[i] && body->child[i]->kind == AST_SPLIT)
+			good = template_split(template, body->child[i]) && good;
+	if (!good || !template_items(template, body) || !check_used(template))
+		return false;
+	class->axis = template->axis.at;
+	class->axis_count = (uint32_t)template->axis.count;
+	keep_needed(template, class);
+	return check_splits(lower, class) && count_parameters(lower, class);
+}
+
+bool lower_template(struct lower *lower, const struct record *layer,
+		    struct ir_class *class)
+{
+	struct template template = {
+		.lower = lower,
+		.layer = layer,
+		.name = layer->declaration->name,
+		.scope = scope_new(lower->arena, layer->scope),
+		.input = IR_NONE,
+		.output = IR_NONE,
+	};
+	struct diag_frame frame;
+	bool good;
+
+	*class = (struct ir_class){
+		.name = template.name,
+		.template_ast = layer->declaration,
+		.span = layer->span,
+	};
+	diag_push_frame(lower->diags, &frame, layer->span,
+			arena_printf(lower->arena, "in template '%s' applied here",
+				     template.name));
+	good = template_run(&template, class);
+	diag_pop_frame(lower->diags);
+	return good;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The topology's record and its device to numbers, each checked for range.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "compiler/lower.h"
+
+/* ---- device ---- */
+
+/* Names of all fields a device may have, "block.field" for those in blocks. */
+static const char *const device_fields[] = {
+#define FIELD(member, name, unit, required, fallback) name,
+#include "compiler/device_fields.def"
+#undef FIELD
+};
+
+#define DEVICE_FIELD_COUNT (sizeof(device_fields) / sizeof(*device_fields))
+
+/* Shares of something; the last two may be nothing at all. */
+static bool is_share(const char *name, bool *may_be_zero)
+{
+	*may_be_zero = !strcmp(name, "gemm.wave");
+	return strstr(name, "efficiency") || *may_be_zero ||
+	       !strcmp(name, "gemm.narrow");
+}
+
+static bool is_count(const char *name)
+{
+	return !strcmp(name, "multiprocessors") || !strcmp(name, "gemm.tile_m") ||
+	       !strcmp(name, "gemm.tile_n");
+}
+
+static bool check_device_number(struct lower *lower, struct span span,
+				const char *name, bool required, double number)
+{
+	bool may_be_zero;
+
+	if (!isfinite(number) || number < 0)
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'%s' must be finite and from 0 on", name);
+	if (required && number == 0)
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'%s' must be above 0", name);
+	if (is_share(name, &may_be_zero) &&
+	    (number > 1 || (number == 0 && !may_be_zero)))
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'%s' is a share and must be above 0%% and at most 100%%",
+				  name);
+	if (is_count(name) && number < 1)
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'%s' must be at least 1", name);
+	return true;
+}
+
+/* The record that holds the last part of "block.field"; NULL if it is absent. */
+static const struct record *inner_record(struct lower *lower,
+					 const struct record *record,
+					 const char **name)
+{
+	const char *dot = strchr(*name, '.');
+	const struct field *block;
+
+	if (!dot)
+		return record;
+	block = record_find(record, intern_bytes(&lower->compilation->intern, *name,
+						 (size_t)(dot - *name)));
+	*name = dot + 1;
+	if (!block || block->value->kind != VALUE_RECORD)
+		return NULL;
+	return block->value->record;
+}
+
+static bool device_number(struct lower *lower, const struct record *record,
+			  const char *name, struct unit unit, bool required,
+			  double fallback, double *number)
+{
+	const char *last = name;
+	const struct record *inner = inner_record(lower, record, &last);
+	const struct field *field = NULL;
+
+	*number = fallback;
+	if (!inner)
+		return true;
+	if (!eval_field_number(&lower->eval, inner, last, unit, required, number))
+		return false;
+	field = record_find(inner, intern_string(&lower->compilation->intern, last));
+	return check_device_number(lower, field ? field->span : record->span, name,
+				   required, *number);
+}
+
+static bool device_numbers(struct lower *lower, const struct record *record,
+			   struct ir_device *device)
+{
+	bool good = true;
+
+#define FIELD(member, name, unit, required, fallback)                         \
+	good = device_number(lower, record, name, unit, required, fallback,   \
+			     &device->member) && good;
+#include "compiler/device_fields.def"
+#undef FIELD
+	return good;
+}
+
+/* Whether "prefix.name" (prefix NULL: name) is a field; or the name of a block
+ * of fields. */
+static bool device_field_known(const char *prefix, const char *name,
+			       bool *is_block)
+{
+	size_t length = strlen(name);
+
+	*is_block = false;
+	for (size_t i = 0; i < DEVICE_FIELD_COUNT; i++) {
+		const char *at = device_fields[i];
+
+		if (prefix) {
+			size_t skip = strlen(prefix);
+
+			if (strncmp(at, prefix, skip) || at[skip] != '.')
+				continue;
+			at += skip + 1;
+		}
+		if (!strcmp(at, name))
+			return true;
+		if (!prefix && !strncmp(at, name, length) && at[length] == '.') {
+			*is_block = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Offers names at one depth: a field's own name, or its block's. */
+static void suggest_device_field(struct lower *lower, const char *prefix,
+				 const char *name)
+{
+	const char *known[DEVICE_FIELD_COUNT];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < DEVICE_FIELD_COUNT; i++) {
+		const char *at = device_fields[i];
+		const char *dot = strchr(at, '.');
+		size_t length = dot ? (size_t)(dot - at) : strlen(at);
+
+		if (!prefix)
+			known[count++] = intern_bytes(&lower->compilation->intern, at,
+						      length);
+		else if (dot && strlen(prefix) == length &&
+			 !strncmp(at, prefix, length))
+			known[count++] = dot + 1;
+	}
+	lower_suggest(lower, name, known, count);
+}
+
+static bool check_device_fields(struct lower *lower,
+				const struct record *record, const char *prefix)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		const struct field *field = &record->field[i];
+		bool is_block;
+
+		if (!device_field_known(prefix, field->name, &is_block)) {
+			good = diag_error(lower->diags, E_DEVICE_FIELD, field->span,
+					  "a device has no %s '%s%s%s'",
+					  field->value->kind == VALUE_RECORD ?
+					  "block" : "field", prefix ? prefix : "",
+					  prefix ? "." : "", field->name);
+			suggest_device_field(lower, prefix, field->name);
+			continue;
+		}
+		if (!is_block)
+			continue;
+		if (field->value->kind == VALUE_RECORD)
+			good = check_device_fields(lower, field->value->record,
+						   field->name) && good;
+		else
+			good = diag_error(lower->diags, E_DEVICE_FIELD, field->span,
+					  "'%s' of a device is a block: %s { .. }",
+					  field->name, field->name);
+	}
+	return good;
+}
+
+static bool lower_device(struct lower *lower, const struct record *topology)
+{
+	struct ir_device *device = &lower->ir->topology.device;
+	const struct field *field =
+		record_find(topology, intern_string(&lower->compilation->intern,
+						    "device"));
+	const struct record *record;
+	bool good;
+
+	if (!field) {
+		diag_error(lower->diags, E_TOPOLOGY_FIELD, topology->span,
+			   "topology '%s' does not say its device", topology->name);
+		diag_help(lower->diags, "add for instance: device = h100_sxm");
+		return false;
+	}
+	if (field->value->kind == VALUE_ERROR)
+		return false;
+	if (field->value->kind != VALUE_RECORD ||
+	    field->value->record->kind != RECORD_DEVICE) {
+		struct text scratch;
+
+		text_init(&scratch, lower->arena);
+		return diag_error(lower->diags, E_TOPOLOGY_FIELD, field->span,
+				  "'device' must be a device, and this is %s",
+				  value_describe(field->value, &scratch));
+	}
+	record = field->value->record;
+	device->name = record->name;
+	device->span = record->span;
+	good = check_device_fields(lower, record, NULL);
+	return device_numbers(lower, record, device) && good;
+}
+
+/* ---- levels ---- */
+
+static const char *const level_fields[] = {
+	"fanout", "bandwidth", "latency", "oversubscription", "efficiency",
+	"in_network_reduction", "kind",
+};
+
+static const char *const later_level_fields[] = {
+	"torus", "ring", "full", "rails", "children",
+};
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(*(array))))
+
+static bool is_one_of(const char *name, const char *const *names, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static const struct field *level_field(struct lower *lower,
+				       const struct record *record,
+				       const char *name)
+{
+	return record_find(record,
+			   intern_string(&lower->compilation->intern, name));
+}
+
+static struct span level_span(struct lower *lower, const struct record *record,
+			      const char *name)
+{
+	const struct field *field = level_field(lower, record, name);
+
+	return field ? field->span : record->span;
+}
+
+static bool check_level_fields(struct lower *lower, const struct record *record)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		const struct field *field = &record->field[i];
+
+		if (is_one_of(field->name, level_fields, COUNT(level_fields)))
+			continue;
+		if (is_one_of(field->name, later_level_fields,
+			      COUNT(later_level_fields))) {
+			good = lower_not_yet(lower, field->span,
+					     arena_printf(lower->arena,
+							  "'%s' of a level",
+							  field->name));
+			continue;
+		}
+		good = diag_error(lower->diags, E_LEVEL_FIELD, field->span,
+				  "a level has no field '%s'", field->name);
+		lower_suggest(lower, field->name, level_fields,
+			      COUNT(level_fields));
+	}
+	return good;
+}
+
+static bool level_kind(struct lower *lower, const struct record *record)
+{
+	const struct field *field = level_field(lower, record, "kind");
+
+	if (!field || field->value->kind == VALUE_ERROR)
+		return true;
+	if (field->value->kind == VALUE_SYMBOL || field->value->kind == VALUE_STRING) {
+		if (!strcmp(field->value->string, "switch"))
+			return true;
+		if (is_one_of(field->value->string, later_level_fields, 3))
+			return lower_not_yet(lower, field->span,
+					     arena_printf(lower->arena,
+							  "a level of kind '%s'",
+							  field->value->string));
+	}
+	diag_error(lower->diags, E_LEVEL_VALUE, field->span,
+		   "the kind of a level is switch, ring, torus or full");
+	return false;
+}
+
+static bool level_boolean(struct lower *lower, const struct record *record,
+			  const char *name, bool *boolean)
+{
+	const struct field *field = level_field(lower, record, name);
+
+	if (!field)
+		return true;
+	if (field->value->kind == VALUE_SYMBOL &&
+	    (!strcmp(field->value->string, "on") ||
+	     !strcmp(field->value->string, "off"))) {
+		*boolean = !strcmp(field->value->string, "on");
+		return true;
+	}
+	if (field->value->kind != VALUE_BOOL)
+		return field->value->kind != VALUE_ERROR &&
+		       diag_error(lower->diags, E_LEVEL_VALUE, field->span,
+				  "'%s' must be true or false", name);
+	*boolean = field->value->boolean;
+	return true;
+}
+
+/* Each number within its range: (low, high], or [low, high] where closed. */
+static bool level_number(struct lower *lower, const struct record *record,
+			 const char *name, struct unit unit, bool required,
+			 double low, bool closed, double high, double *number)
+{
+	if (!eval_field_number(&lower->eval, record, name, unit, required, number))
+		return false;
+	if (isfinite(*number) && *number <= high &&
+	    (closed ? *number >= low : *number > low))
+		return true;
+	diag_error(lower->diags, E_LEVEL_VALUE, level_span(lower, record, name),
+		   "'%s' of level '%s' must be %s %g", name, record->name,
+		   closed ? "at least" : "above", low);
+	if (high == 1)
+		diag_note(lower->diags, SPAN_NONE,
+			  "it is a share: at most 1, or 100%%");
+	return false;
+}
+
+static bool level_fanout(struct lower *lower, const struct record *record,
+			 uint32_t *fanout)
+{
+	double number = 0;
+
+	if (!eval_field_number(&lower->eval, record, "fanout", UNIT_NONE, true,
+			       &number))
+		return false;
+	if (number >= 1 && number <= DEVICES_MAX && floor(number) == number) {
+		*fanout = (uint32_t)number;
+		return true;
+	}
+	diag_error(lower->diags, E_LEVEL_VALUE, level_span(lower, record, "fanout"),
+		   "the fanout of level '%s' is %g, and must be a whole number from 1 to %u",
+		   record->name, number, DEVICES_MAX);
+	return false;
+}
+
+static bool lower_level(struct lower *lower, const struct record *record,
+			struct ir_level *level)
+{
+	struct problem_level *network = &level->network;
+	bool good = check_level_fields(lower, record);
+
+	level->name = record->name;
+	level->span = record->span;
+	network->oversubscription = 1;
+	network->efficiency = 1;
+	good = level_kind(lower, record) && good;
+	good = level_fanout(lower, record, &network->fanout) && good;
+	good = level_number(lower, record, "bandwidth", UNIT_BYTE_PER_SECOND, true,
+			    0, false, 1e18, &network->bandwidth_Bps) && good;
+	good = level_number(lower, record, "latency", UNIT_SECOND, true,
+			    0, true, 1e6, &network->latency_s) && good;
+	good = level_number(lower, record, "oversubscription", UNIT_NONE, false,
+			    1, true, 1e9, &network->oversubscription) && good;
+	good = level_number(lower, record, "efficiency", UNIT_NONE, false,
+			    0, false, 1, &network->efficiency) && good;
+	return level_boolean(lower, record, "in_network_reduction",
+			     &network->in_network_reduction) && good;
+}
+
+static bool lower_levels(struct lower *lower, const struct record *record)
+{
+	struct ir_topology *topology = &lower->ir->topology;
+	uint64_t devices = 1;
+	bool good = true;
+
+	if (!record->part_count) {
+		diag_error(lower->diags, E_LEVEL_COUNT, record->span,
+			   "topology '%s' has no levels", record->name);
+		diag_help(lower->diags, "add for instance: level node "
+			  "{ fanout = 8  bandwidth = 450GB/s  latency = 3us }");
+		return false;
+	}
+	if (record->part_count > LEVEL_MAX)
+		return diag_error(lower->diags, E_LEVEL_COUNT,
+				  record->part[LEVEL_MAX]->span,
+				  "topology '%s' has %u levels, and at most %d are possible",
+				  record->name, record->part_count, LEVEL_MAX);
+	for (uint32_t i = 0; i < record->part_count; i++)
+		good = lower_level(lower, record->part[i], &topology->level[i]) &&
+		       good;
+	if (!good)
+		return false;
+	topology->level_count = record->part_count;
+	for (uint32_t i = 0; i < topology->level_count; i++) {
+		devices *= topology->level[i].network.fanout;
+		if (devices <= DEVICES_MAX)
+			continue;
+		return diag_error(lower->diags, E_DEVICE_COUNT,
+				  topology->level[i].span,
+				  "topology '%s' has more than %u devices",
+				  record->name, DEVICES_MAX);
+	}
+	topology->device_count = (uint32_t)devices;
+	return true;
+}
+
+/* Items and fields of topologies that are not hierarchies of equal children. */
+static bool check_topology_items(struct lower *lower,
+				 const struct record *record)
+{
+	const struct ast *body = lower_body(record->declaration);
+	bool good = true;
+
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		const struct field *field = &record->field[i];
+
+		if (!strcmp(field->name, "device"))
+			continue;
+		if (is_one_of(field->name, later_level_fields,
+			      COUNT(later_level_fields))) {
+			good = lower_not_yet(lower, field->span,
+					     arena_printf(lower->arena,
+							  "'%s' of a topology",
+							  field->name));
+			continue;
+		}
+		good = diag_error(lower->diags, E_TOPOLOGY_FIELD, field->span,
+				  "a topology has no field '%s'", field->name);
+		diag_help(lower->diags, "a topology has 'device' and levels; "
+			  "name other values with let");
+	}
+	for (uint32_t i = 0; body && i < body->child_count; i++) {
+		const struct ast *item = body->child[i];
+
+		if (item && (item->kind == AST_NODE_ITEM ||
+			     item->kind == AST_LINK || item->kind == AST_FOR))
+			return lower_not_yet(lower, item->span,
+					     "a topology that is a graph of nodes and links");
+	}
+	return good;
+}
+
+bool lower_topology(struct lower *lower)
+{
+	const struct record *record = lower->topology;
+	bool good;
+
+	if (!record)
+		return false;
+	lower->ir->topology.name = record->name;
+	lower->ir->topology.span = record->span;
+	good = check_topology_items(lower, record);
+	good = lower_device(lower, record) && good;
+	return lower_levels(lower, record) && good;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes output files whole or not at all.
+ */
+#include "compiler/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/cli.h"
+
+/* Symbolic links that are followed before giving up. */
+#define LINKS_MAX 32
+
+void outputs_init(struct outputs *outputs, struct arena *arena)
+{
+	*outputs = (struct outputs){ .arena = arena };
+}
+
+bool outputs_add(struct outputs *outputs, const char *path, const char *bytes,
+		 size_t length)
+{
+	struct output output = { .path = path, .bytes = bytes,
+				 .length = length };
+
+	if (path && strcmp(path, "-") == 0)
+		output.path = NULL;
+	for (size_t i = 0; output.path && i < outputs->all.count; i++) {
+		const char *other = outputs->all.at[i].path;
+
+		if (other && strcmp(other, output.path) == 0) {
+			cli_complain("two outputs go to the same file '%s'",
+				     output.path);
+			return false;
+		}
+	}
+	VEC_PUSH(&outputs->all, outputs->arena, output);
+	return true;
+}
+
+static bool complain(const struct output *output)
+{
+	cli_complain("cannot write '%s': %s",
+		     output->path ? output->path : "standard output",
+		     strerror(errno));
+	return false;
+}
+
+static bool write_all(int descriptor, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(descriptor, bytes, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return true;
+}
+
+/* The directory part of a path with its slash; "" when there is none. */
+static const char *directory_of(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return arena_copy(arena, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+/* What a path finally names, which need not exist: a rename must replace the
+ * file a link points to, not the link. */
+static const char *follow_links(struct arena *arena, const char *path)
+{
+	for (int i = 0; i < LINKS_MAX; i++) {
+		char link[4096];
+		ssize_t length = readlink(path, link, sizeof(link) - 1);
+
+		if (length < 0)
+			return path;
+		link[length] = '\0';
+		path = link[0] == '/' ?
+			       arena_copy(arena, link, (size_t)length) :
+			       arena_printf(arena, "%s%s",
+					    directory_of(arena, path), link);
+	}
+	return path;
+}
+
+static mode_t mode_of(const struct stat *existing)
+{
+	mode_t mask;
+
+	if (existing)
+		return existing->st_mode & 07777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* Writes a regular file's new contents beside it. */
+static bool write_aside(struct arena *arena, struct output *output,
+			const struct stat *existing)
+{
+	char *aside = arena_printf(arena, "%s.nestc-XXXXXX", output->target);
+	int descriptor = mkstemp(aside);
+	bool fine;
+
+	if (descriptor < 0)
+		return complain(output);
+	output->aside = aside;
+	fine = write_all(descriptor, output->bytes, output->length) &&
+	       fchmod(descriptor, mode_of(existing)) == 0;
+	if (!fine) {
+		complain(output);
+		close(descriptor);
+		return false;
+	}
+	return close(descriptor) == 0 || complain(output);
+}
+
+static bool write_directly(const struct output *output, int descriptor)
+{
+	return write_all(descriptor, output->bytes, output->length) ||
+	       complain(output);
+}
+
+static bool write_special(const struct output *output)
+{
+	int descriptor = open(output->target, O_WRONLY | O_NOCTTY);
+	bool fine;
+
+	if (descriptor < 0)
+		return complain(output);
+	fine = write_directly(output, descriptor);
+	if (close(descriptor) != 0 && fine)
+		fine = complain(output);
+	return fine;
+}
+
+/* Regular files only: others are written last, nothing can undo them. */
+static bool stage(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->all.count; i++) {
+		struct output *output = &outputs->all.at[i];
+		struct stat status;
+		bool exists;
+
+		if (!output->path)
+			continue;
+		output->target = follow_links(outputs->arena, output->path);
+		exists = stat(output->target, &status) == 0;
+		if (exists && S_ISDIR(status.st_mode)) {
+			errno = EISDIR;
+			return complain(output);
+		}
+		if (exists && !S_ISREG(status.st_mode))
+			continue;
+		/* A rename would replace even a file that is write-protected. */
+		if (exists && access(output->target, W_OK) != 0)
+			return complain(output);
+		if (!write_aside(outputs->arena, output,
+				 exists ? &status : NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool write_unstaged(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->all.count; i++) {
+		const struct output *output = &outputs->all.at[i];
+
+		if (!output->path && !write_directly(output, STDOUT_FILENO))
+			return false;
+		if (output->path && !output->aside && !write_special(output))
+			return false;
+	}
+	return true;
+}
+
+static bool commit(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->all.count; i++) {
+		struct output *output = &outputs->all.at[i];
+
+		if (!output->aside)
+			continue;
+		if (rename(output->aside, output->target) != 0)
+			return complain(output);
+		output->aside = NULL;
+	}
+	return true;
+}
+
+static void discard(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->all.count; i++)
+		if (outputs->all.at[i].aside)
+			unlink(outputs->all.at[i].aside);
+}
+
+bool outputs_write(struct outputs *outputs)
+{
+	if (stage(outputs) && write_unstaged(outputs) && commit(outputs))
+		return true;
+	discard(outputs);
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rates and utilisation of a plan. Utilisation is a share of the peak of the
+ * devices used, in the convention compiler/flops.h states.
+ */
+#include "compiler/performance.h"
+
+#include "compiler/flops.h"
+
+void plan_performance(const struct ir *ir, const struct problem *problem,
+		      const struct plan *plan, struct performance *out)
+{
+	struct flops flops = ir_flops(ir, plan->choice.recompute);
+	double device_s = plan->time_s * plan->devices;
+	double peak = ir->topology.device.peak_flops[ir->job.precision];
+
+	*out = (struct performance){ .model_flops = flops.model };
+	out->tokens = (double)ir->job.global_batch *
+		      (double)ir->model.sequence_length;
+	out->tokens_per_s = out->tokens / plan->time_s;
+	out->executed_flops = flops.hardware;
+	out->model_flops_per_s = flops.model / device_s;
+	if (peak > 0) {
+		out->mfu = out->model_flops_per_s / peak;
+		out->hfu = flops.hardware / device_s / peak;
+	}
+	out->dollars = device_s * problem->device_dollars_per_s;
+	out->joules = device_s * problem->device_watts;
+	if (plan->choice.recompute == RECOMPUTE_FULL)
+		out->recompute_layers = ir->model.layer_count;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * load -> lower -> verify -> problem -> solve -> check twice.
+ */
+#include "compiler/pipeline.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "compiler/infeasible.h"
+#include "compiler/plan_verify.h"
+#include "compiler/megatron_model.h"
+#include "compiler/problem_from_ir.h"
+#include "lang/module.h"
+#include "solver/feasible.h"
+
+/* A fault of nestc: what was found, and that it is no fault of the reader. */
+static enum status fault(const char *where, const char *what)
+{
+	cli_complain("internal fault: %s: %s", where, what);
+	cli_complain("this is a mistake in nestc, not in the spec; nothing has been written");
+	return STATUS_FAULT;
+}
+
+/* Whether only the -D options are at fault. */
+static bool only_overrides_wrong(const struct diags *diags)
+{
+	for (size_t i = 0; i < diags->count; i++)
+		if (diags->at[i]->severity == DIAG_ERROR &&
+		    diags->at[i]->code != E_UNKNOWN_OVERRIDE)
+			return false;
+	return true;
+}
+
+struct module *pipeline_load(const struct cli *cli,
+			     struct compilation *compilation, const char *path,
+			     enum status *status)
+{
+	struct module *module = module_load(compilation, path);
+
+	*status = STATUS_FILE;
+	if (!module)
+		return NULL;
+	if (!module->clean || compilation->diags.errors) {
+		*status = only_overrides_wrong(&compilation->diags) ?
+				  STATUS_USAGE :
+				  STATUS_SPEC;
+		return NULL;
+	}
+	if (cli->verbose)
+		cli_complain("read '%s' and its imports", path);
+	*status = STATUS_DONE;
+	return module;
+}
+
+/* A model the target cannot build needs no search. */
+static bool target_can_build(struct compilation *compilation,
+			     const struct ir *ir)
+{
+	struct megatron_model model;
+
+	return ir->job.target != IR_TARGET_MEGATRON ||
+	       megatron_model_read(compilation, ir, &model);
+}
+
+enum status pipeline_lower(struct compilation *compilation,
+			   const struct module *module, const char *job,
+			   struct pipeline *pipeline)
+{
+	const char *reason;
+
+	*pipeline = (struct pipeline){ .ir = NULL };
+	pipeline->ir = lower_job(compilation, module, job);
+	if (!pipeline->ir)
+		return STATUS_SPEC;
+	if (!ir_verify(pipeline->ir, &reason))
+		return fault("placement program", reason);
+	if (!target_can_build(compilation, pipeline->ir))
+		return STATUS_SPEC;
+	pipeline->problem = problem_from_ir(compilation, pipeline->ir);
+	if (!pipeline->problem)
+		return STATUS_SPEC;
+	reason = problem_check(pipeline->problem);
+	if (reason)
+		return fault("solver problem", reason);
+	return STATUS_DONE;
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum status check_plan(struct compilation *compilation,
+			      const struct pipeline *pipeline)
+{
+	struct text reason;
+
+	text_init(&reason, &compilation->arena);
+	if (!feasible_check(pipeline->problem, &pipeline->result.plan,
+			    &compilation->arena, &reason))
+		return fault("plan against its problem", reason.at);
+	if (!plan_verify(pipeline->ir, pipeline->problem,
+			 &pipeline->result.plan, &compilation->arena, &reason))
+		return fault("plan against the placement program", reason.at);
+	return STATUS_DONE;
+}
+
+static void tell_counts(const struct cli *cli, const struct pipeline *pipeline)
+{
+	const struct certificate *certificate =
+		&pipeline->result.plan.certificate;
+
+	if (!cli->verbose)
+		return;
+	cli_complain("%llu configurations, %llu priced, %llu bounded, %llu partitions simulated, %.3f s",
+		     (unsigned long long)certificate->configurations,
+		     (unsigned long long)certificate->priced,
+		     (unsigned long long)certificate->bounded,
+		     (unsigned long long)certificate->partitions,
+		     pipeline->solve_s);
+}
+
+enum status pipeline_run(const struct cli *cli,
+			 struct compilation *compilation,
+			 const struct module *module, const char *job,
+			 struct pipeline *pipeline)
+{
+	struct solve_limits limits = { .gap = cli->gap,
+				       .seconds = cli->time_limit_s };
+	enum status status = pipeline_lower(compilation, module, job, pipeline);
+	double start;
+
+	if (status != STATUS_DONE)
+		return status;
+	if (cli->verbose)
+		cli_complain("searching: %u shapes, %u devices",
+			     pipeline->problem->shape_count,
+			     pipeline->problem->device_count);
+	start = seconds_now();
+	solve(pipeline->problem, &limits, &compilation->arena,
+	      &pipeline->result);
+	pipeline->solve_s = seconds_now() - start;
+	switch (pipeline->result.status) {
+	case SOLVE_OPTIMAL:
+	case SOLVE_FEASIBLE:
+		tell_counts(cli, pipeline);
+		return check_plan(compilation, pipeline);
+	case SOLVE_INFEASIBLE:
+		infeasible_report(compilation, pipeline->ir, pipeline->problem,
+				  &pipeline->result);
+		return STATUS_NO_PLAN;
+	case SOLVE_UNKNOWN:
+		diag_error(&compilation->diags, E_NO_PLAN_IN_TIME,
+			   pipeline->ir->job.span,
+			   "no plan was found within %g s", cli->time_limit_s);
+		diag_help(&compilation->diags,
+			  "give the search more time with --time-limit, or narrow it in 'search'");
+		return STATUS_NO_PLAN;
+	}
+	return STATUS_FAULT;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The road of one job from its checked spec to a verified plan: the list of
+ * steps, in one function.
+ */
+#ifndef NEST_COMPILER_PIPELINE_H
+#define NEST_COMPILER_PIPELINE_H
+
+#include "compiler/cli.h"
+#include "compiler/ir.h"
+#include "solver/solver.h"
+
+struct module;
+
+struct pipeline {
+	struct ir *ir;
+	struct problem *problem;
+	struct solve_result result;
+	double solve_s;			/* wall time of the search */
+};
+
+/* Reads a spec. NULL, reported, with *status set when it cannot be used. */
+struct module *pipeline_load(const struct cli *cli,
+			     struct compilation *compilation, const char *path,
+			     enum status *status);
+
+/* Lowers a job (NULL: the only one) and builds its problem. */
+enum status pipeline_lower(struct compilation *compilation,
+			   const struct module *module, const char *job,
+			   struct pipeline *pipeline);
+
+/* Everything: lower, solve, and hold the plan against both checkers. What is
+ * wrong with the spec, and why nothing fits, is reported. */
+enum status pipeline_run(const struct cli *cli,
+			 struct compilation *compilation,
+			 const struct module *module, const char *job,
+			 struct pipeline *pipeline);
+
+#endif

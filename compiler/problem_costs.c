@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prices every class under every shape. The collectives of a class and shape lie
+ * in one run, in this order: what selective recomputation adds, what every
+ * policy has, what full recomputation adds; so each policy's are contiguous.
+ */
+#include "compiler/problem_build.h"
+
+/* One class under one shape, while it is priced. */
+struct pricing {
+	uint32_t class_index;
+	struct layout_result result;
+	uint32_t first;			/* collectives before those of the class */
+	uint32_t selective_count, base_count, full_count;
+};
+
+static bool same_origin(const struct problem_origin *a,
+			const struct problem_origin *b)
+{
+	return a->operator == b->operator && a->value == b->value &&
+	       a->kind == b->kind && a->group == b->group &&
+	       a->backward == b->backward && a->recomputed == b->recomputed;
+}
+
+/* The number of an origin; shapes share them. */
+static uint32_t origin_index(struct problem_build *build,
+			     const struct problem_origin *origin)
+{
+	struct class_origins *of = &build->class_origins[origin->class_index];
+	uint32_t index = (uint32_t)build->origin.count;
+
+	for (size_t i = 0; i < of->origins.count; i++)
+		if (same_origin(&build->origin.at[of->origins.at[i]], origin))
+			return of->origins.at[i];
+	VEC_PUSH(&build->origin, build->arena, *origin);
+	VEC_PUSH(&of->origins, build->arena, index);
+	return index;
+}
+
+static void push_collective(struct problem_build *build,
+			    const struct pricing *pricing,
+			    const struct inferred *inferred, bool recomputed)
+{
+	struct problem_origin origin = {
+		.class_index = pricing->class_index,
+		.operator = inferred->operator,
+		.value = inferred->value,
+		.kind = inferred->kind,
+		.group = inferred->group,
+		.backward = inferred->backward || recomputed,
+		.recomputed = recomputed,
+		.span = inferred->span,
+		.split_span = inferred->split_span,
+	};
+	struct problem_collective collective = {
+		.kind = inferred->kind,
+		.group = inferred->group,
+		.backward = origin.backward,
+		.bytes = inferred->bytes,
+		.hidden_s = inferred->hidden_s,
+		.source = origin_index(build, &origin),
+	};
+
+	VEC_PUSH(&build->collective, build->arena, collective);
+}
+
+static void push_collectives(struct problem_build *build,
+			     struct pricing *pricing)
+{
+	const struct layout_result *result = &pricing->result;
+	bool block = build->ir->model.class[pricing->class_index].is_block;
+
+	pricing->first = (uint32_t)build->collective.count;
+	for (uint32_t i = 0; block && i < result->inferred_count; i++) {
+		const struct inferred *inferred = &result->inferred[i];
+
+		if (inferred->backward || inferred->group != GROUP_CONTEXT)
+			continue;
+		push_collective(build, pricing, inferred, true);
+		pricing->selective_count++;
+	}
+	for (uint32_t i = 0; i < result->inferred_count; i++)
+		push_collective(build, pricing, &result->inferred[i], false);
+	pricing->base_count = result->inferred_count;
+	for (uint32_t i = 0; block && i < result->inferred_count; i++) {
+		if (result->inferred[i].backward)
+			continue;
+		push_collective(build, pricing, &result->inferred[i], true);
+		pricing->full_count++;
+	}
+}
+
+static struct problem_cost policy_cost(const struct problem_build *build,
+				       const struct pricing *pricing,
+				       enum recompute recompute)
+{
+	const struct layout_result *result = &pricing->result;
+	struct problem_cost cost = {
+		.forward_s = result->forward_s,
+		.backward_s = result->backward_s,
+		.saved_bytes = result->saved_bytes,
+		.working_bytes = result->working_bytes,
+		.collective_first = pricing->first + pricing->selective_count,
+		.collective_count = pricing->base_count,
+	};
+
+	if (!build->ir->model.class[pricing->class_index].is_block)
+		return cost;
+	switch (recompute) {
+	case RECOMPUTE_SELECTIVE:
+		cost.backward_s += result->core_forward_s;
+		cost.saved_bytes -= result->core_saved_bytes;
+		cost.working_bytes += result->core_saved_bytes;
+		cost.collective_first = pricing->first;
+		cost.collective_count += pricing->selective_count;
+		return cost;
+	case RECOMPUTE_FULL:
+		cost.backward_s += result->forward_s;
+		cost.saved_bytes = result->input_bytes;
+		cost.working_bytes += result->saved_bytes -
+				      (result->input_saved ?
+					       result->input_bytes : 0);
+		cost.collective_count += pricing->full_count;
+		return cost;
+	default:
+		return cost;
+	}
+}
+
+/* The class that shares its weight, if the model ties any. */
+static void find_tied(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_model *model = &build->ir->model;
+
+	problem->tied_class = CLASS_NONE;
+	problem->tied_with_class = CLASS_NONE;
+	for (uint32_t i = 0; model->tied && i < model->class_count; i++) {
+		for (uint32_t j = 0; j < model->class[i].operator_count; j++) {
+			const struct ir_operator *operator =
+				&model->class[i].operator[j];
+
+			if (operator->kind == IR_LM_HEAD && operator->tied)
+				problem->tied_class = i;
+			if (operator->kind == IR_EMBEDDING)
+				problem->tied_with_class = i;
+		}
+	}
+	if (problem->tied_class == CLASS_NONE ||
+	    problem->tied_with_class == CLASS_NONE ||
+	    problem->tied_class == problem->tied_with_class) {
+		problem->tied_class = CLASS_NONE;
+		problem->tied_with_class = CLASS_NONE;
+	}
+}
+
+static void price(struct problem_build *build, uint32_t shape,
+		  uint32_t class_index, struct arena *scratch,
+		  struct problem_cost *cost, struct problem_weight *weight)
+{
+	struct pricing pricing = { .class_index = class_index };
+
+	layout_infer(build->ir, class_index, &build->shape.at[shape], scratch,
+		     &pricing.result);
+	push_collectives(build, &pricing);
+	for (int i = 0; i < RECOMPUTE_COUNT; i++)
+		cost[i] = policy_cost(build, &pricing, (enum recompute)i);
+	*weight = (struct problem_weight){
+		.parameters = pricing.result.parameters,
+		.tied_parameters = pricing.result.tied_parameters,
+		.output_bytes = pricing.result.output_bytes,
+	};
+}
+
+/* Both owners of a tied weight say how much they share. */
+static void share_tied(const struct problem *problem,
+		       struct problem_weight *weight)
+{
+	if (problem->tied_class == CLASS_NONE) {
+		for (uint32_t i = 0; i < problem->class_count; i++)
+			weight[i].tied_parameters = 0;
+		return;
+	}
+	weight[problem->tied_with_class].tied_parameters =
+		weight[problem->tied_class].tied_parameters;
+}
+
+void problem_build_costs(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	uint32_t shapes = (uint32_t)build->shape.count;
+	uint32_t classes = build->ir->model.class_count;
+	struct problem_cost *cost = ARENA_ARRAY(
+		build->arena, struct problem_cost,
+		(size_t)shapes * classes * RECOMPUTE_COUNT);
+	struct problem_weight *weight = ARENA_ARRAY(
+		build->arena, struct problem_weight, (size_t)shapes * classes);
+	struct arena scratch;
+	struct arena_mark mark;
+
+	build->class_origins = ARENA_ARRAY(build->arena, struct class_origins,
+					   classes);
+	find_tied(build);
+	arena_init(&scratch);
+	arena_alloc(&scratch, 0);	/* so that rewinding keeps a block */
+	mark = arena_mark(&scratch);
+	for (uint32_t i = 0; i < shapes; i++) {
+		size_t at = (size_t)i * classes;
+
+		for (uint32_t j = 0; j < classes; j++) {
+			price(build, i, j, &scratch,
+			      &cost[(at + j) * RECOMPUTE_COUNT],
+			      &weight[at + j]);
+			arena_rewind(&scratch, mark);
+		}
+		share_tied(problem, &weight[at]);
+	}
+	arena_release(&scratch);
+	problem->shape = build->shape.at;
+	problem->shape_count = shapes;
+	problem->cost = cost;
+	problem->weight = weight;
+	problem->collective = build->collective.at;
+	problem->collective_count = (uint32_t)build->collective.count;
+	build->built->origin = build->origin.at;
+}

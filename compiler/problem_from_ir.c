@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Placement program to solver problem: the parts in order, and the constants of
+ * training.
+ */
+#include "compiler/problem_from_ir.h"
+
+#include "compiler/problem_build.h"
+
+/* Bytes per parameter of training with a precision and an optimizer. */
+struct training {
+	double weight, gradient, optimizer;	/* kept */
+	double reduce, gather;			/* sent */
+	double step;				/* read and written by the step */
+};
+
+/* Kept: the table of Megatron-LM's documentation of its distributed optimizer
+ * (docs/source/api-guide/dist_optimizer.md): bf16 with 32-bit gradients 18 = 2 + 4 +
+ * 12, sharded 6 + 12/d; fp16 20 = 2 + 2 + 16, sharded 4 + 16/d; fp32 16 = 4 + 4 + 8,
+ * sharded 8 + 8/d. fp8 is bf16 with an 8-bit copy of the weight and its transpose
+ * (Transformer Engine without 8-bit primary weights). SGD is without momentum: the
+ * 32-bit copies alone.
+ * Sent: gradients as they are accumulated, weights as they are used.
+ * Step: the gradient once for its norm and once for the update, every state
+ * read and written, the weight written; fp16 first unscales to 32 bits. */
+static const struct training training_table[IR_PRECISION_COUNT]
+					   [IR_OPTIMIZER_COUNT] = {
+	[IR_BF16] = { [IR_ADAM] = { 2, 4, 12, 4, 2, 4 + 4 + 24 + 2 },
+		      [IR_SGD] = { 2, 4, 4, 4, 2, 4 + 4 + 8 + 2 } },
+	[IR_FP16] = { [IR_ADAM] = { 2, 2, 16, 2, 2, 6 + 4 + 4 + 24 + 2 },
+		      [IR_SGD] = { 2, 2, 8, 2, 2, 6 + 4 + 4 + 8 + 2 } },
+	[IR_FP32] = { [IR_ADAM] = { 4, 4, 8, 4, 4, 4 + 4 + 24 },
+		      [IR_SGD] = { 4, 4, 0, 4, 4, 4 + 4 + 8 } },
+	[IR_FP8] = { [IR_ADAM] = { 4, 4, 12, 4, 2, 4 + 4 + 24 + 2 },
+		     [IR_SGD] = { 4, 4, 4, 4, 2, 4 + 4 + 8 + 2 } },
+};
+
+static struct problem_domain domain_of(const struct ir_job *job,
+				       enum plan_variable variable)
+{
+	const struct ir_domain *domain = &job->domain[variable];
+
+	if (!domain->given)
+		return (struct problem_domain){ 0 };
+	return (struct problem_domain){ .at = domain->at,
+					.count = domain->count };
+}
+
+static void build_chain(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_model *model = &build->ir->model;
+	struct problem_run *run = ARENA_ARRAY(build->arena, struct problem_run,
+					      model->run_count);
+	bool *is_block = ARENA_ARRAY(build->arena, bool, model->class_count);
+
+	for (uint32_t i = 0; i < model->run_count; i++)
+		run[i] = (struct problem_run){
+			.class_index = model->run[i].class_index,
+			.count = model->run[i].count,
+		};
+	for (uint32_t i = 0; i < model->class_count; i++)
+		is_block[i] = model->class[i].is_block;
+	problem->run = run;
+	problem->run_count = model->run_count;
+	problem->class_count = model->class_count;
+	problem->class_is_block = is_block;
+}
+
+static void build_network(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_topology *topology = &build->ir->topology;
+
+	for (uint32_t i = 0; i < topology->level_count; i++)
+		problem->level[i] = topology->level[i].network;
+	problem->level_count = topology->level_count;
+	problem->device_count = topology->device_count;
+	problem->device_dollars_per_s = topology->device.dollars_per_s;
+	problem->device_watts = topology->device.watts;
+}
+
+static void build_training(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_job *job = &build->ir->job;
+	const struct ir_device *device = &build->ir->topology.device;
+	const struct training *training =
+		&training_table[job->precision][job->optimizer];
+
+	problem->global_batch = job->global_batch;
+	problem->memory = (struct problem_memory){
+		.limit_bytes = job->memory_limit_bytes,
+		.reserve_bytes = device->reserve_bytes,
+		.group_bytes = device->group_bytes,
+		.weight_bytes = training->weight,
+		.gradient_bytes = training->gradient,
+		.optimizer_bytes = training->optimizer,
+	};
+	problem->sync = (struct problem_sync){
+		.reduce_bytes = training->reduce,
+		.gather_bytes = training->gather,
+		.overlap_reduce = build->rules.overlap_reduce,
+		.overlap_gather = build->rules.overlap_gather,
+		.step_bytes = training->step,
+		.memory_bandwidth_Bps = device->memory_bandwidth_Bps *
+					device->memory_efficiency,
+	};
+}
+
+/* ZeRO stages of the domain that exist and that the target has. */
+static bool build_zero(struct problem_build *build)
+{
+	const struct ir_domain *domain = &build->ir->job.domain[VARIABLE_ZERO];
+	bool *zero = build->built->problem.zero;
+	bool any = false;
+
+	for (uint32_t i = 0; domain->given && i < domain->count; i++) {
+		if (domain->at[i] < 2)
+			continue;
+		return diag_error(build->diags, E_NOT_YET, domain->span,
+				  "'zero = %u' is not available in this version of nestc",
+				  domain->at[i]);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		zero[i] = !domain->given && build->rules.zero[i];
+	for (uint32_t i = 0; domain->given && i < domain->count; i++)
+		zero[domain->at[i]] = build->rules.zero[domain->at[i]];
+	any = zero[0] || zero[1];
+	if (any)
+		return true;
+	diag_error(build->diags, E_TARGET_RULE, domain->span,
+		   "the target has no optimizer sharding for this optimizer");
+	diag_help(build->diags, "allow 'zero = 0', or use 'optimizer = adam'");
+	return false;
+}
+
+static bool build_recompute(struct problem_build *build)
+{
+	const struct ir_job *job = &build->ir->job;
+	const struct ir_domain *layers =
+		&job->domain[VARIABLE_RECOMPUTE_LAYERS];
+	const struct ir_domain *domain = &job->domain[VARIABLE_RECOMPUTE];
+	bool *recompute = build->built->problem.recompute;
+
+	if (layers->given)
+		return diag_error(build->diags, E_NOT_YET, layers->span,
+				  "'recompute_layers' is not available in this version of nestc");
+	for (int i = 0; i < RECOMPUTE_COUNT; i++)
+		recompute[i] = !domain->given;
+	for (uint32_t i = 0; domain->given && i < domain->count; i++)
+		if (domain->at[i] < RECOMPUTE_COUNT)
+			recompute[domain->at[i]] = true;
+	return true;
+}
+
+/* The job's requirements, then those of the target. */
+static void build_requirements(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_job *job = &build->ir->job;
+	const struct target_rules *rules = &build->rules;
+	uint32_t count = job->requirement_count + rules->requirement_count;
+	struct ir_requirement *all =
+		ARENA_ARRAY(build->arena, struct ir_requirement, count);
+	struct predicate *predicate =
+		ARENA_ARRAY(build->arena, struct predicate, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		all[i] = i < job->requirement_count ?
+				 job->requirement[i] :
+				 rules->requirement[i - job->requirement_count];
+		all[i].predicate.source = i;
+		predicate[i] = all[i].predicate;
+	}
+	build->built->requirement = all;
+	problem->requirement = predicate;
+	problem->requirement_count = count;
+	problem->objective = job->objective;
+	problem->objective_count = job->objective_count;
+}
+
+static bool build_rules(struct problem_build *build)
+{
+	switch (build->ir->job.target) {
+	case IR_TARGET_MEGATRON:
+		return target_megatron_rules(build->compilation, build->ir,
+					     &build->rules);
+	default:
+		build->rules = (struct target_rules){
+			.zero = { true, true },
+			.overlap_reduce = true,
+			.overlap_gather = true,
+		};
+		return true;
+	}
+}
+
+static void build_domains(struct problem_build *build)
+{
+	struct problem *problem = &build->built->problem;
+	const struct ir_job *job = &build->ir->job;
+
+	problem->data = domain_of(job, VARIABLE_DATA);
+	problem->pipeline = domain_of(job, VARIABLE_PIPELINE);
+	problem->virtual_stages = domain_of(job, VARIABLE_VIRTUAL);
+	problem->devices = domain_of(job, VARIABLE_DEVICES);
+	problem->uniform_stages = build->rules.uniform_stages;
+}
+
+struct problem *problem_from_ir(struct compilation *compilation,
+				const struct ir *ir)
+{
+	struct problem_build build = {
+		.compilation = compilation,
+		.ir = ir,
+		.arena = &compilation->arena,
+		.diags = &compilation->diags,
+	};
+	bool good;
+
+	build.built = ARENA_NEW(build.arena, struct problem_built);
+	good = build_rules(&build) && build_zero(&build);
+	good = build_recompute(&build) && good;
+	good = problem_build_shapes(&build) && good;
+	if (!good)
+		return NULL;
+	build_chain(&build);
+	build_network(&build);
+	build_training(&build);
+	build_domains(&build);
+	build_requirements(&build);
+	problem_build_costs(&build);
+	return &build.built->problem;
+}
+
+const struct problem_origin *problem_origin(const struct problem *problem,
+					    uint32_t source)
+{
+	return &((const struct problem_built *)problem)->origin[source];
+}
+
+const struct ir_requirement *problem_requirement(const struct problem *problem,
+						 uint32_t source)
+{
+	return &((const struct problem_built *)problem)->requirement[source];
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Enumeration of shapes: degrees from the search domains, or all that are
+ * legal, and the reports when a domain leaves none.
+ */
+#include <string.h>
+
+#include "compiler/problem_build.h"
+
+/* Divisors named in advice at most. */
+#define ADVICE_MAX 12
+
+struct degrees {
+	VEC(uint32_t) tensor;
+	VEC(uint32_t) context;
+	VEC(uint32_t) micro_batch;
+	bool sequence[2];		/* off, on */
+	uint32_t devices_max;
+};
+
+static bool is_legal(const struct problem_build *build,
+		     const struct problem_shape *shape,
+		     const struct ir_axis **axis, uint32_t *degree)
+{
+	const struct ir_model *model = &build->ir->model;
+
+	for (uint32_t i = 0; i < model->class_count; i++)
+		if (!layout_is_legal(&model->class[i], model, shape, axis,
+				     degree))
+			return false;
+	return true;
+}
+
+static struct problem_shape degree_shape(enum plan_variable variable,
+					 uint32_t degree)
+{
+	struct problem_shape shape = { .tensor = 1, .context = 1, .expert = 1,
+				       .expert_tensor = 1, .micro_batch = 1 };
+
+	if (variable == VARIABLE_TENSOR)
+		shape.tensor = degree;
+	else
+		shape.context = degree;
+	return shape;
+}
+
+/* Whether any axis of the model can be cut by the dimension. */
+static bool has_split(const struct problem_build *build, enum ir_split split)
+{
+	const struct ir_model *model = &build->ir->model;
+
+	for (uint32_t i = 0; i < model->class_count; i++)
+		for (uint32_t j = 0; j < model->class[i].axis_count; j++)
+			if (model->class[i].axis[j].split == split)
+				return true;
+	return false;
+}
+
+static const char *dimension_name(enum plan_variable variable)
+{
+	return variable == VARIABLE_TENSOR ? "tensor" : "context";
+}
+
+/* "1, 2, 4, 5": degrees up to last that are legal for all layers. */
+static const char *legal_degrees(struct problem_build *build,
+				 enum plan_variable variable, uint32_t last)
+{
+	struct text text;
+	uint32_t count = 0;
+
+	text_init(&text, build->arena);
+	for (uint32_t i = 1; i <= last && count < ADVICE_MAX; i++) {
+		struct problem_shape shape = degree_shape(variable, i);
+
+		if (!is_legal(build, &shape, NULL, NULL))
+			continue;
+		text_printf(&text, "%s%u", count++ ? ", " : "", i);
+	}
+	return text.at;
+}
+
+/* No value of a given domain is legal: names the first one's obstacle. */
+static bool report_degrees(struct problem_build *build,
+			   enum plan_variable variable, uint32_t devices_max)
+{
+	const struct ir_domain *domain = &build->ir->job.domain[variable];
+	const char *name = dimension_name(variable);
+	const struct ir_axis *axis = NULL;
+	struct problem_shape shape;
+	uint32_t degree;
+
+	for (uint32_t i = 0; i < domain->count && !axis; i++) {
+		shape = degree_shape(variable, domain->at[i]);
+		if (domain->at[i] && domain->at[i] <= devices_max)
+			is_legal(build, &shape, &axis, &degree);
+	}
+	if (!axis) {
+		diag_error(build->diags, E_NO_SHAPE, domain->span,
+			   "no value of '%s' can be run on %u devices", name,
+			   devices_max);
+		diag_help(build->diags, "allow '%s = 1'", name);
+		return false;
+	}
+	diag_error(build->diags, E_INDIVISIBLE, domain->span,
+		   "'%s = %llu' cannot be split over '%s = %u'", axis->name,
+		   (unsigned long long)axis->size, name, degree);
+	if (!span_is_nowhere(axis->split_span))
+		diag_note(build->diags, axis->split_span,
+			  "'%s' is split by '%s' here", axis->name, name);
+	else
+		diag_note(build->diags, axis->span,
+			  "'%s' has its size from here", axis->name);
+	if (variable == VARIABLE_CONTEXT)
+		diag_note(build->diags, SPAN_NONE,
+			  "each context rank takes two equal pieces of the sequence");
+	diag_help(build->diags, "all layers can be split by '%s' in %s", name,
+		  legal_degrees(build, variable, degree));
+	return false;
+}
+
+/* Legal degrees of one dimension, from its domain or all up to the devices. */
+static bool find_degrees(struct problem_build *build,
+			 enum plan_variable variable, struct degrees *degrees)
+{
+	const struct ir_domain *domain = &build->ir->job.domain[variable];
+	bool is_tensor = variable == VARIABLE_TENSOR;
+	bool any = has_split(build, is_tensor ? IR_SPLIT_TENSOR :
+						IR_SPLIT_CONTEXT);
+	uint32_t last = any ? degrees->devices_max : 1;
+	uint32_t count = domain->given ? domain->count : last;
+	size_t found;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t degree = domain->given ? domain->at[i] : i + 1;
+		struct problem_shape shape = degree_shape(variable, degree);
+
+		if (degree == 0 || degree > last ||
+		    !is_legal(build, &shape, NULL, NULL))
+			continue;
+		if (is_tensor)
+			VEC_PUSH(&degrees->tensor, build->arena, degree);
+		else
+			VEC_PUSH(&degrees->context, build->arena, degree);
+	}
+	found = is_tensor ? degrees->tensor.count : degrees->context.count;
+	if (found)
+		return true;
+	if (any)
+		return report_degrees(build, variable, degrees->devices_max);
+	diag_error(build->diags, E_NO_SHAPE, domain->span,
+		   "no axis of model '%s' is split by '%s'",
+		   build->ir->model.name, dimension_name(variable));
+	diag_help(build->diags, "allow '%s = 1', or add a 'split' to a template",
+		  dimension_name(variable));
+	return false;
+}
+
+static bool domain_has(const struct ir_domain *domain, uint32_t value)
+{
+	if (!domain->given)
+		return true;
+	for (uint32_t i = 0; i < domain->count; i++)
+		if (domain->at[i] == value)
+			return true;
+	return false;
+}
+
+/* Divisors of the global batch that the domain has, ascending. */
+static bool find_micro_batches(struct problem_build *build,
+			       struct degrees *degrees)
+{
+	const struct ir_job *job = &build->ir->job;
+	const struct ir_domain *domain = &job->domain[VARIABLE_MICRO_BATCH];
+	uint32_t batch = job->global_batch;
+	VEC(uint32_t) large = { 0 };
+
+	for (uint32_t i = 1; (uint64_t)i * i <= batch; i++) {
+		if (batch % i)
+			continue;
+		if (domain_has(domain, i))
+			VEC_PUSH(&degrees->micro_batch, build->arena, i);
+		if (i != batch / i && domain_has(domain, batch / i))
+			VEC_PUSH(&large, build->arena, batch / i);
+	}
+	for (size_t i = large.count; i > 0; i--)
+		VEC_PUSH(&degrees->micro_batch, build->arena, large.at[i - 1]);
+	if (degrees->micro_batch.count)
+		return true;
+	diag_error(build->diags, E_MICRO_BATCH, domain->span,
+		   "no value of 'micro_batch' divides 'global_batch = %u'", batch);
+	if (!span_is_nowhere(job->global_batch_span))
+		diag_note(build->diags, job->global_batch_span,
+			  "the global batch is given here");
+	diag_help(build->diags,
+		  "micro_batch x data must divide the global batch: allow 'micro_batch = 1'");
+	return false;
+}
+
+/* Plan variables whose other values come with a later version. */
+static bool check_expert(struct problem_build *build,
+			 enum plan_variable variable, const char *name)
+{
+	const struct ir_domain *domain = &build->ir->job.domain[variable];
+
+	if (!domain->given || (domain->count == 1 && domain->at[0] == 1))
+		return true;
+	return diag_error(build->diags, E_NOT_YET, domain->span,
+			  "'%s' above 1 is not available in this version of nestc",
+			  name);
+}
+
+static uint32_t devices_max(const struct problem_build *build)
+{
+	const struct ir_domain *domain =
+		&build->ir->job.domain[VARIABLE_DEVICES];
+	uint32_t all = build->ir->topology.device_count;
+
+	if (!domain->given || domain->count == 0)
+		return all;
+	return domain->at[domain->count - 1] < all ?
+		       domain->at[domain->count - 1] : all;
+}
+
+/* Operators of all classes: the work of one shape. */
+static uint64_t operator_count(const struct ir_model *model)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < model->class_count; i++)
+		count += model->class[i].operator_count;
+	return count;
+}
+
+static bool report_many(struct problem_build *build, uint64_t count)
+{
+	diag_error(build->diags, E_SHAPES_MANY, build->ir->job.span,
+		   "the search space has more than %llu combinations of "
+		   "'tensor', 'context', 'sequence' and 'micro_batch'",
+		   (unsigned long long)count);
+	diag_help(build->diags,
+		  "give 'micro_batch' or 'context' a domain in 'search', for example micro_batch in { 1, 2, 4 }");
+	return false;
+}
+
+/* All micro-batches of one way to cut. */
+static bool push_shapes(struct problem_build *build,
+			const struct degrees *degrees, uint32_t tensor,
+			uint32_t context, bool sequence)
+{
+	struct problem_shape shape = { .tensor = tensor, .context = context,
+				       .expert = 1, .expert_tensor = 1,
+				       .sequence = sequence, .micro_batch = 1 };
+	uint64_t work = operator_count(&build->ir->model);
+	uint64_t most = INFERENCES_MAX / (work ? work : 1);
+
+	if (!is_legal(build, &shape, NULL, NULL))
+		return true;
+	if (most > SHAPES_MAX)
+		most = SHAPES_MAX;
+	if (build->shape.count + degrees->micro_batch.count > most)
+		return report_many(build, most);
+	for (size_t i = 0; i < degrees->micro_batch.count; i++) {
+		shape.micro_batch = degrees->micro_batch.at[i];
+		VEC_PUSH(&build->shape, build->arena, shape);
+	}
+	return true;
+}
+
+static bool combine(struct problem_build *build, const struct degrees *degrees)
+{
+	for (size_t i = 0; i < degrees->tensor.count; i++)
+		for (size_t j = 0; j < degrees->context.count; j++) {
+			uint32_t tensor = degrees->tensor.at[i];
+			uint32_t context = degrees->context.at[j];
+
+			if ((uint64_t)tensor * context > degrees->devices_max)
+				break;
+			for (int k = 0; k < 2; k++)
+				if (degrees->sequence[k] &&
+				    !push_shapes(build, degrees, tensor,
+						 context, k == 1))
+					return false;
+		}
+	return true;
+}
+
+/* Degrees that are legal one by one, but in no combination. */
+static bool report_none(struct problem_build *build,
+			const struct degrees *degrees)
+{
+	const struct ir_job *job = &build->ir->job;
+	const struct ir_domain *domain = &job->domain[VARIABLE_SEQUENCE];
+
+	if (domain->given && !degrees->sequence[0]) {
+		diag_error(build->diags, E_NO_SHAPE, domain->span,
+			   "'sequence = on' fits none of the values of 'tensor'");
+		diag_note(build->diags, SPAN_NONE,
+			  "sequence parallelism needs tensor > 1 that divides the %llu tokens of a sequence over context",
+			  (unsigned long long)build->ir->model.sequence_length);
+		diag_help(build->diags, "allow 'sequence = off' as well");
+		return false;
+	}
+	diag_error(build->diags, E_NO_SHAPE, job->span,
+		   "no combination of 'tensor' and 'context' can be run on %u devices",
+		   degrees->devices_max);
+	diag_help(build->diags, "allow smaller values of 'tensor' or 'context'");
+	return false;
+}
+
+bool problem_build_shapes(struct problem_build *build)
+{
+	struct degrees degrees = { .devices_max = devices_max(build) };
+	const struct ir_domain *sequence =
+		&build->ir->job.domain[VARIABLE_SEQUENCE];
+	bool good = true;
+
+	/* Every report is wanted, so none of these may be skipped. */
+	good &= check_expert(build, VARIABLE_EXPERT, "expert");
+	good &= check_expert(build, VARIABLE_EXPERT_TENSOR, "expert_tensor");
+	good &= find_degrees(build, VARIABLE_TENSOR, &degrees);
+	good &= find_degrees(build, VARIABLE_CONTEXT, &degrees);
+	good &= find_micro_batches(build, &degrees);
+	degrees.sequence[0] = domain_has(sequence, 0);
+	degrees.sequence[1] = domain_has(sequence, 1);
+	if (!good || !combine(build, &degrees))
+		return false;
+	return build->shape.count ? true : report_none(build, &degrees);
+}

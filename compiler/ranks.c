@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rank coordinates, devices of ranks and names of devices.
+ */
+#include "compiler/ranks.h"
+
+#include "solver/network.h"
+
+static const enum dimension order_table[RANK_ORDER_COUNT][DIMENSION_COUNT] = {
+	[RANK_ORDER_DATA_PIPELINE] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
+				       DIMENSION_DATA, DIMENSION_PIPELINE },
+	[RANK_ORDER_PIPELINE_DATA] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
+				       DIMENSION_PIPELINE, DIMENSION_DATA },
+};
+
+const char *rank_order_name(enum rank_order order)
+{
+	return order == RANK_ORDER_PIPELINE_DATA ? "tp-cp-pp-dp" : "tp-cp-dp-pp";
+}
+
+void plan_degrees(const struct problem *problem, const struct plan *plan,
+		  uint32_t degree[DIMENSION_COUNT])
+{
+	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
+
+	degree[DIMENSION_TENSOR] = shape->tensor;
+	degree[DIMENSION_CONTEXT] = shape->context;
+	degree[DIMENSION_DATA] = plan->choice.data;
+	degree[DIMENSION_PIPELINE] = plan->choice.pipeline;
+}
+
+struct rank rank_at(const struct problem *problem, const struct plan *plan,
+		    enum rank_order order, uint32_t number)
+{
+	struct rank rank = { .number = number };
+	uint32_t degree[DIMENSION_COUNT], rest = number;
+
+	plan_degrees(problem, plan, degree);
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		enum dimension dimension = order_table[order][i];
+
+		rank.coordinate[dimension] = rest % degree[dimension];
+		rest /= degree[dimension];
+	}
+	rank.device = network_device(problem, &plan->placement, rank.coordinate);
+	return rank;
+}
+
+enum rank_match rank_order_match(const struct problem *problem,
+				 const struct plan *plan, enum rank_order order)
+{
+	enum rank_match match = RANK_MATCH_SAME;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < plan->devices; i++) {
+		uint32_t device = rank_at(problem, plan, order, i).device;
+
+		if (i && device <= last)
+			return RANK_MATCH_NONE;
+		if (device != i)
+			match = RANK_MATCH_ASCENDING;
+		last = device;
+	}
+	return match;
+}
+
+enum rank_order rank_order_choose(const struct problem *problem,
+				  const struct plan *plan,
+				  enum rank_match *match)
+{
+	enum rank_order best = RANK_ORDER_DATA_PIPELINE;
+
+	*match = rank_order_match(problem, plan, best);
+	for (int i = best + 1; i < RANK_ORDER_COUNT; i++) {
+		enum rank_match other =
+			rank_order_match(problem, plan, (enum rank_order)i);
+
+		if (other >= *match)
+			continue;
+		*match = other;
+		best = (enum rank_order)i;
+	}
+	return best;
+}
+
+void device_path(const struct ir_topology *topology, uint32_t device,
+		 struct text *out)
+{
+	uint32_t position[LEVEL_MAX];
+
+	for (uint32_t i = 0; i < topology->level_count; i++) {
+		uint32_t fanout = topology->level[i].network.fanout;
+
+		position[i] = device % fanout;
+		device /= fanout;
+	}
+	/* A level names the group it joins; its members are the level below. */
+	if (topology->level_count)
+		text_printf(out, "%s%u/",
+			    topology->level[topology->level_count - 1].name,
+			    device);
+	for (uint32_t i = topology->level_count; i-- > 1;)
+		text_printf(out, "%s%u/", topology->level[i - 1].name,
+			    position[i]);
+	text_printf(out, "gpu%u", topology->level_count ? position[0] : device);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A target framework's own rules, as limits on the plans that are searched, so
+ * that none is found that the framework cannot run. A model that it cannot
+ * build at all is refused when the plan is emitted.
+ */
+#ifndef NEST_COMPILER_TARGET_H
+#define NEST_COMPILER_TARGET_H
+
+#include <stdbool.h>
+
+#include "compiler/ir.h"
+
+struct compilation;
+
+#define TARGET_RULES_MAX 8
+
+struct target_rules {
+	bool zero[4];			/* ZeRO stages it has */
+	bool uniform_stages;		/* can only cut evenly */
+	bool overlap_reduce;		/* as problem_sync; the emitter switches */
+	bool overlap_gather;		/*   the same on */
+	/* Requirements to add, `rule` set; sources are numbered by the caller. */
+	struct ir_requirement requirement[TARGET_RULES_MAX];
+	uint32_t requirement_count;
+};
+
+/* Megatron-LM core 0.13 and later. False after a reported error. */
+bool target_megatron_rules(struct compilation *compilation,
+			   const struct ir *ir, struct target_rules *rules);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules of Megatron-LM beyond what the inference itself demands (heads,
+ * feed-forward width and key-value groups against tensor, the sequence against
+ * 2 x context and context x tensor, micro-batches against the pipeline under
+ * interleaving). Uneven stages go through --pipeline-model-parallel-layout, and the
+ * vocabulary is padded as the template's `pad` says (--make-vocab-size-divisible-by).
+ * Read in megatron/training/arguments.py (validate_args),
+ * megatron/core/transformer/transformer_config.py and
+ * megatron/core/optimizer/distrib_optimizer.py.
+ */
+#include "compiler/target.h"
+
+#include "lang/compilation.h"
+
+#define PUSH(value) { .op = PREDICATE_CONSTANT, .number = (value) }
+#define LOAD(name) { .op = PREDICATE_VARIABLE, .variable = (name) }
+
+static const struct predicate_step interleaving[] = {
+	LOAD(VARIABLE_VIRTUAL),
+	PUSH(1),
+	{ .op = PREDICATE_EQUAL },
+	LOAD(VARIABLE_PIPELINE),
+	PUSH(1),
+	{ .op = PREDICATE_GREATER },
+	{ .op = PREDICATE_OR },
+};
+
+static const struct predicate_step whole_context[] = {
+	LOAD(VARIABLE_CONTEXT),
+	PUSH(1),
+	{ .op = PREDICATE_EQUAL },
+};
+
+static void add_rule(struct target_rules *rules,
+		     const struct predicate_step *step, uint32_t step_count,
+		     const char *rule)
+{
+	rules->requirement[rules->requirement_count++] =
+		(struct ir_requirement){
+			.predicate = { .step = step, .step_count = step_count },
+			.span = SPAN_NONE,
+			.rule = rule,
+		};
+}
+
+#define ADD_RULE(rules, step, rule) \
+	add_rule((rules), (step), sizeof(step) / sizeof(*(step)), (rule))
+
+static bool stores_scores(const struct ir_model *model)
+{
+	for (uint32_t i = 0; i < model->class_count; i++)
+		for (uint32_t j = 0; j < model->class[i].operator_count; j++) {
+			const struct ir_operator *operator =
+				&model->class[i].operator[j];
+
+			if (operator->kind == IR_ATTENTION && !operator->flash)
+				return true;
+		}
+	return false;
+}
+
+bool target_megatron_rules(struct compilation *compilation,
+			   const struct ir *ir, struct target_rules *rules)
+{
+	const struct ir_model *model = &ir->model;
+
+	*rules = (struct target_rules){
+		/* ZeRO 1 is --use-distributed-optimizer, which knows Adam only. */
+		.zero = { true, ir->job.optimizer == IR_ADAM },
+		/* --overlap-grad-reduce, --overlap-param-gather */
+		.overlap_reduce = true,
+		.overlap_gather = true,
+	};
+	ADD_RULE(rules, interleaving,
+		 "Megatron-LM interleaves only where pipeline > 1");
+	if (stores_scores(model))
+		ADD_RULE(rules, whole_context,
+			 "Megatron-LM cuts the context only with flash attention");
+	if (model->facts.max_positions &&
+	    model->facts.max_positions < model->sequence_length) {
+		diag_error(&compilation->diags, E_TARGET_RULE, model->span,
+			   "Megatron-LM needs as many positions as tokens, but "
+			   "'max_positions' is %llu and 'seq' %llu",
+			   (unsigned long long)model->facts.max_positions,
+			   (unsigned long long)model->sequence_length);
+		diag_help(&compilation->diags,
+			  "set max_positions = %llu in the model, or leave it out",
+			  (unsigned long long)model->sequence_length);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of plan variables and the symbols that are values of some.
+ */
+#include "compiler/variable.h"
+
+#include <string.h>
+
+#include "compiler/describe.h"
+
+static const char *const variable_names[VARIABLE_COUNT] = {
+	[VARIABLE_TENSOR] = "tensor",
+	[VARIABLE_SEQUENCE] = "sequence",
+	[VARIABLE_CONTEXT] = "context",
+	[VARIABLE_EXPERT] = "expert",
+	[VARIABLE_EXPERT_TENSOR] = "expert_tensor",
+	[VARIABLE_DATA] = "data",
+	[VARIABLE_PIPELINE] = "pipeline",
+	[VARIABLE_VIRTUAL] = "virtual",
+	[VARIABLE_MICRO_BATCH] = "micro_batch",
+	[VARIABLE_MICRO_BATCHES] = "micro_batches",
+	[VARIABLE_ZERO] = "zero",
+	[VARIABLE_RECOMPUTE] = "recompute",
+	[VARIABLE_RECOMPUTE_LAYERS] = "recompute_layers",
+	[VARIABLE_DEVICES] = "devices",
+	[VARIABLE_TIME] = "time",
+	[VARIABLE_MEMORY] = "memory",
+	[VARIABLE_BUBBLE] = "bubble",
+	[VARIABLE_COST] = "cost",
+	[VARIABLE_ENERGY] = "energy",
+	[VARIABLE_STAGE_LAYERS] = "stage[i].layers",
+	[VARIABLE_STAGES_UNIFORM] = "stages.uniform",
+};
+
+const char *variable_name(enum plan_variable variable)
+{
+	return variable_names[variable];
+}
+
+const char *const *variable_name_list(void)
+{
+	return variable_names;
+}
+
+enum plan_variable variable_find(const char *name)
+{
+	for (int i = 0; i < VARIABLE_STAGE_LAYERS; i++)
+		if (!strcmp(variable_names[i], name))
+			return (enum plan_variable)i;
+	return VARIABLE_COUNT;
+}
+
+bool variable_symbol(enum plan_variable variable, const char *symbol,
+		     uint32_t *number)
+{
+	if (variable == VARIABLE_SEQUENCE) {
+		*number = !strcmp(symbol, "on");
+		return *number || !strcmp(symbol, "off");
+	}
+	if (variable != VARIABLE_RECOMPUTE)
+		return false;
+	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++) {
+		*number = i;
+		if (!strcmp(recompute_name((enum recompute)i), symbol))
+			return true;
+	}
+	return false;
+}
+
+const char *variable_symbols(enum plan_variable variable)
+{
+	if (variable == VARIABLE_SEQUENCE)
+		return "on or off";
+	if (variable == VARIABLE_RECOMPUTE)
+		return "none, selective or full";
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Start and end of a compilation.
+ */
+#include "lang/compilation.h"
+
+#include <string.h>
+
+/* Deep enough for any spec a person writes, shallow enough for the stack. */
+#define DEPTH_MAX_DEFAULT 400u
+/* A model of a thousand different layers takes some ten thousand steps. */
+#define STEP_MAX_DEFAULT 1000000u
+
+void compilation_init(struct compilation *compilation)
+{
+	memset(compilation, 0, sizeof(*compilation));
+	arena_init(&compilation->arena);
+	intern_init(&compilation->intern, &compilation->arena);
+	sources_init(&compilation->sources, &compilation->arena);
+	diags_init(&compilation->diags, &compilation->arena,
+		   &compilation->sources);
+	compilation->depth_max = DEPTH_MAX_DEFAULT;
+	compilation->step_max = STEP_MAX_DEFAULT;
+}
+
+void compilation_release(struct compilation *compilation)
+{
+	arena_release(&compilation->arena);
+	memset(compilation, 0, sizeof(*compilation));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cutting the chain into pipeline x virtual_stages chunks for one
+ * configuration under one placement: bounds on what any cut can reach, cuts
+ * that are good from the start, and the exact search.
+ */
+#ifndef NEST_SOLVER_PARTITION_H
+#define NEST_SOLVER_PARTITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+#include "solver/chain.h"
+#include "solver/incumbent.h"
+#include "solver/placement.h"
+
+/* A cut with what the simulation says about it. */
+struct cut {
+	uint32_t *first;		/* chunks + 1 entries */
+	double time_s;
+	double memory_bytes;
+};
+
+struct partition {
+	const struct problem *problem;
+	const struct choice *choice;
+	const struct placed *placed;
+	const struct chain *chain;	/* loaded and timed for these */
+	struct incumbent *incumbent;
+	struct arena *scratch;
+
+	uint32_t pipeline, virtual_stages, micro_batches, chunks;
+	uint32_t blocks_each;		/* uniform stages: block layers of a chunk */
+	double replicas;		/* data x context */
+	double parameter_bytes;		/* weights, gradients, optimizer of one parameter */
+	double reserve_bytes;
+	double step_s;			/* optimizer step of one parameter */
+	double *transfer_least_s;	/* by boundary, chunks - 1 entries, then 0 */
+	double *transfer_rest_s;	/* by chunk: least transfers from it to the end */
+
+	/* Room for one cut's numbers. */
+	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
+
+	/* What came out. */
+	double low_s;			/* no cut is faster */
+	uint64_t simulated;
+	bool feasible;			/* a simulated cut satisfied everything */
+	bool over_memory;		/* a cut was refused for its memory */
+	bool over_requirement;		/* or for a requirement */
+	uint32_t failed_requirement;	/* the only one that ever refused; or ... */
+	bool bounded;			/* a cut was left out for its bound */
+	bool complete;			/* nothing was left out for lack of effort */
+};
+
+enum { REQUIREMENT_NONE = 0xffffffffu, REQUIREMENT_SEVERAL = 0xfffffffeu };
+
+/* Allocates from scratch. */
+void partition_init(struct partition *partition, const struct problem *problem,
+		    const struct choice *choice, const struct placed *placed,
+		    const struct chain *chain, struct incumbent *incumbent,
+		    struct arena *scratch);
+
+/* The time of the boundary after chunk `chunk` when the next begins at end. */
+static inline double partition_transfer(const struct partition *partition,
+					uint32_t chunk, uint32_t end)
+{
+	uint32_t rank = chunk % partition->pipeline;
+	const struct network_line *line =
+		&partition->placed->transfer[partition->placed->boundary_level[rank]];
+
+	if (end == partition->chain->length)
+		return 0;
+	return line->latency_s +
+	       partition->chain->output_bytes[end - 1] * line->s_per_byte;
+}
+
+/* Memory of rank k when it holds one chunk only (virtual_stages 1). */
+double partition_stage_memory(const struct partition *partition, uint32_t rank,
+			      uint32_t begin, uint32_t end);
+
+/* Exposed gradient reduction of a rank without a tied weight's exchange, and
+ * optimizer step with exposed gather. */
+double partition_reduce(const struct partition *partition, double parameters,
+			double backward_s);
+double partition_step(const struct partition *partition, double parameters,
+		      double forward_s);
+
+/* A tied weight's exchange if its layers lie on the ranks a and b. */
+double partition_exchange(const struct partition *partition, uint32_t a,
+			  uint32_t b);
+
+/* Whether memory suffices (within TIE). */
+static inline bool partition_fits(const struct partition *partition,
+				  double bytes)
+{
+	return bytes <= partition->problem->memory.limit_bytes * (1 + TIE);
+}
+
+/* Simulates a cut and offers it to the incumbent. False if it is not legal. */
+bool partition_try(struct partition *partition, struct cut *cut);
+
+/* What a family of cuts has at least; true if it cannot be better than the
+ * incumbent. */
+bool partition_excluded(const struct partition *partition, double time_s,
+			double memory_bytes);
+
+/* Bounds the time by the load of devices, and offers good cuts. */
+void partition_seed(struct partition *partition);
+
+/* Improves on the seeds by small moves, with at most that many simulations. */
+void partition_climb(struct partition *partition, uint64_t simulations);
+
+/* Tries all cuts not excluded by a bound, with at most that many simulations. */
+void partition_search(struct partition *partition, uint64_t simulations);
+
+#endif

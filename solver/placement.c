@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Enumeration of factor matrices and their reduction.
+ */
+#include "solver/placement.h"
+
+#include <string.h>
+
+/* The state of a walk: the matrix so far, what room its columns leave. The
+ * recursion is DIMENSION_COUNT x LEVEL_MAX deep at most. */
+struct walk {
+	const struct problem *problem;
+	struct placement placement;
+	uint32_t room[LEVEL_MAX];
+	uint32_t rest[DIMENSION_COUNT];	/* still to be factored */
+	bool (*visit)(void *closure, const struct placement *);
+	void *closure;
+};
+
+static bool walk_from(struct walk *walk, uint32_t dimension, uint32_t level);
+
+static bool walk_factor(struct walk *walk, uint32_t dimension, uint32_t level,
+			uint32_t factor)
+{
+	uint32_t room = walk->room[level];
+	bool more;
+
+	walk->placement.factor[dimension][level] = factor;
+	walk->room[level] = room / factor;
+	walk->rest[dimension] /= factor;
+	more = walk_from(walk, dimension, level + 1);
+	walk->rest[dimension] *= factor;
+	walk->room[level] = room;
+	return more;
+}
+
+static bool walk_from(struct walk *walk, uint32_t dimension, uint32_t level)
+{
+	uint32_t rest = walk->rest[dimension], most;
+	bool last = level + 1 == walk->problem->level_count;
+
+	if (level == walk->problem->level_count) {
+		if (dimension + 1 == DIMENSION_COUNT)
+			return walk->visit(walk->closure, &walk->placement);
+		return walk_from(walk, dimension + 1, 0);
+	}
+	most = walk->room[level] < rest ? walk->room[level] : rest;
+	if (last)
+		return most < rest || walk_factor(walk, dimension, level, rest);
+	for (uint32_t factor = most; factor; factor--)
+		if (rest % factor == 0 &&
+		    !walk_factor(walk, dimension, level, factor))
+			return false;
+	return true;
+}
+
+void placement_walk(const struct problem *problem,
+		    const uint32_t degree[DIMENSION_COUNT],
+		    bool (*visit)(void *closure, const struct placement *),
+		    void *closure)
+{
+	struct walk walk = {
+		.problem = problem,
+		.visit = visit,
+		.closure = closure,
+	};
+
+	for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+		walk.room[l] = l < problem->level_count ?
+			problem->level[l].fanout : 1;
+		for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+			walk.placement.factor[d][l] = 1;
+	}
+	memcpy(walk.rest, degree, sizeof(walk.rest));
+	walk_from(&walk, 0, 0);
+}
+
+bool placement_before(const struct placement *a, const struct placement *b)
+{
+	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+		for (uint32_t l = 0; l < LEVEL_MAX; l++)
+			if (a->factor[d][l] != b->factor[d][l])
+				return a->factor[d][l] > b->factor[d][l];
+	return false;
+}
+
+static bool line_is_covered(const struct network_line *line,
+			    const struct network_line *by)
+{
+	return by->latency_s <= line->latency_s &&
+	       by->s_per_byte <= line->s_per_byte;
+}
+
+/* Whether `by` is at least as fast for every collective and size. */
+static bool lines_are_covered(const struct network_lines *lines,
+			      const struct network_lines *by)
+{
+	if (by->alone || lines->alone)
+		return by->alone;
+	for (uint32_t i = 0; i < 3; i++)
+		if (!line_is_covered(&lines->all_reduce[i], &by->all_reduce[i]))
+			return false;
+	for (uint32_t i = 0; i < 2; i++)
+		if (!line_is_covered(&lines->half[i], &by->half[i]))
+			return false;
+	return line_is_covered(&lines->all_to_all, &by->all_to_all);
+}
+
+/* Transfers: of every boundary where the pipelines are laid out differently,
+ * of every level when they are alike. A tied weight's exchange may cross any
+ * pair of ranks: then only like layouts are compared. */
+static bool transfers_are_covered(const struct problem *problem,
+				  const struct placed *placed,
+				  const struct placed *by, uint32_t pipeline)
+{
+	const uint32_t *row = placed->placement.factor[DIMENSION_PIPELINE];
+	bool alike = !memcmp(row, by->placement.factor[DIMENSION_PIPELINE],
+			     LEVEL_MAX * sizeof(*row));
+
+	if (!alike && problem->tied_class != CLASS_NONE)
+		return false;
+	if (alike) {
+		for (uint32_t l = 0; l < problem->level_count; l++)
+			if (row[l] > 1 && !line_is_covered(&placed->transfer[l],
+							   &by->transfer[l]))
+				return false;
+		return true;
+	}
+	for (uint32_t r = 0; r < pipeline; r++)
+		if (!line_is_covered(&placed->transfer[placed->boundary_level[r]],
+				     &by->transfer[by->boundary_level[r]]))
+			return false;
+	return true;
+}
+
+struct reduction {
+	const struct problem *problem;
+	struct arena *arena;
+	uint32_t pipeline;
+	VEC(struct placed) kept;
+};
+
+static bool is_covered(const struct reduction *reduction,
+		       const struct placed *placed, const struct placed *by)
+{
+	return lines_are_covered(&placed->replicas, &by->replicas) &&
+	       lines_are_covered(&placed->tensor, &by->tensor) &&
+	       lines_are_covered(&placed->context, &by->context) &&
+	       transfers_are_covered(reduction->problem, placed, by,
+				     reduction->pipeline);
+}
+
+static struct network_lines group_lines(const struct problem *problem,
+					const struct placement *placement,
+					enum group group)
+{
+	struct group_shape shape = network_group(problem, placement, group);
+
+	return network_lines(problem, &shape);
+}
+
+static void fill_boundaries(const struct reduction *reduction,
+			    struct placed *placed)
+{
+	uint32_t p = reduction->pipeline;
+
+	placed->boundary_level = ARENA_ARRAY(reduction->arena, uint8_t, p);
+	for (uint32_t r = 0; r < p; r++)
+		placed->boundary_level[r] = (uint8_t)network_pipeline_level(
+			reduction->problem, &placed->placement, r, (r + 1) % p);
+}
+
+static bool reduce_visit(void *closure, const struct placement *placement)
+{
+	struct reduction *reduction = closure;
+	const struct problem *problem = reduction->problem;
+	struct arena_mark mark = arena_mark(reduction->arena);
+	struct placed placed = {
+		.placement = *placement,
+		.tensor = group_lines(problem, placement, GROUP_TENSOR),
+		.context = group_lines(problem, placement, GROUP_CONTEXT),
+		.replicas = group_lines(problem, placement, GROUP_DATA_CONTEXT),
+	};
+	size_t count = 0;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		placed.transfer[l] = network_transfer_line(problem, placement, l);
+	fill_boundaries(reduction, &placed);
+	for (size_t i = 0; i < reduction->kept.count; i++)
+		if (is_covered(reduction, &placed, &reduction->kept.at[i])) {
+			arena_rewind(reduction->arena, mark);
+			return true;
+		}
+	for (size_t i = 0; i < reduction->kept.count; i++)
+		if (!is_covered(reduction, &reduction->kept.at[i], &placed))
+			reduction->kept.at[count++] = reduction->kept.at[i];
+	reduction->kept.count = count;
+	VEC_PUSH(&reduction->kept, reduction->arena, placed);
+	return true;
+}
+
+void placement_cache_init(struct placement_cache *cache,
+			  const struct problem *problem, struct arena *arena)
+{
+	*cache = (struct placement_cache){ .problem = problem, .arena = arena };
+}
+
+static struct placement_set **set_slot(const struct placement_cache *cache,
+				       const uint32_t degree[DIMENSION_COUNT])
+{
+	uint64_t hash = 0;
+	uint32_t mask = cache->capacity - 1, at;
+
+	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+		hash = (hash ^ degree[d]) * 0x9e3779b97f4a7c15u;
+	at = (uint32_t)(hash >> 32) & mask;
+	while (cache->slot[at] &&
+	       memcmp(cache->slot[at]->degree, degree,
+		      sizeof(cache->slot[at]->degree)))
+		at = (at + 1) & mask;
+	return &cache->slot[at];
+}
+
+static void cache_grow(struct placement_cache *cache)
+{
+	struct placement_set **old = cache->slot;
+	uint32_t old_capacity = cache->capacity;
+
+	if (cache->used < old_capacity / 2)
+		return;
+	cache->capacity = old_capacity ? 2 * old_capacity : 64;
+	cache->slot = ARENA_ARRAY(cache->arena, struct placement_set *,
+				  cache->capacity);
+	for (uint32_t i = 0; i < old_capacity; i++)
+		if (old[i])
+			*set_slot(cache, old[i]->degree) = old[i];
+}
+
+const struct placement_set *
+placement_find(struct placement_cache *cache,
+	       const uint32_t degree[DIMENSION_COUNT])
+{
+	struct reduction reduction = {
+		.problem = cache->problem,
+		.arena = cache->arena,
+		.pipeline = degree[DIMENSION_PIPELINE],
+	};
+	struct placement_set **slot, *set;
+
+	cache_grow(cache);
+	slot = set_slot(cache, degree);
+	if (*slot)
+		return *slot;
+	set = ARENA_NEW(cache->arena, struct placement_set);
+	memcpy(set->degree, degree, sizeof(set->degree));
+	placement_walk(cache->problem, degree, reduce_visit, &reduction);
+	set->at = reduction.kept.at;
+	set->count = (uint32_t)reduction.kept.count;
+	*slot = set;
+	cache->used++;
+	return set;
+}
+
+/* A group's lines depend on its own row and on the devices used below its
+ * levels; these are at least its own members. */
+struct row_reduction {
+	struct placement_cache *cache;
+	struct placement_row_set *set;
+};
+
+static bool row_visit(void *closure, const struct placement *placement)
+{
+	struct row_reduction *reduction = closure;
+	struct placement_row_set *set = reduction->set;
+	struct network_lines lines = group_lines(reduction->cache->problem,
+						 placement, GROUP_TENSOR);
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->row.count; i++)
+		if (lines_are_covered(&lines, &set->row.at[i]))
+			return true;
+	for (size_t i = 0; i < set->row.count; i++)
+		if (!lines_are_covered(&set->row.at[i], &lines))
+			set->row.at[count++] = set->row.at[i];
+	set->row.count = count;
+	VEC_PUSH(&set->row, reduction->cache->arena, lines);
+	return true;
+}
+
+const struct placement_row_set *
+placement_rows(struct placement_cache *cache, uint32_t degree)
+{
+	uint32_t alone[DIMENSION_COUNT] = { degree, 1, 1, 1 };
+	struct row_reduction reduction = { .cache = cache };
+	struct placement_row_set *set;
+
+	for (set = cache->row_set; set; set = set->next)
+		if (set->degree == degree)
+			return set;
+	set = ARENA_NEW(cache->arena, struct placement_row_set);
+	set->degree = degree;
+	set->next = cache->row_set;
+	cache->row_set = set;
+	reduction.set = set;
+	placement_walk(cache->problem, alone, row_visit, &reduction);
+	return set;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The placements of given degrees that are worth pricing. Every factorisation
+ * over the levels is looked at; one is dropped when an earlier or cheaper one
+ * is at least as good in every time that depends on the placement.
+ */
+#ifndef NEST_SOLVER_PLACEMENT_H
+#define NEST_SOLVER_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+#include "lang/base/vec.h"
+#include "solver/network.h"
+
+/* A placement with all that pricing needs of it. */
+struct placed {
+	struct placement placement;
+	struct network_lines tensor, context, replicas;	/* replicas: data x context */
+	struct network_line transfer[LEVEL_MAX];	/* across each level */
+	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
+};
+
+struct placement_set {
+	uint32_t degree[DIMENSION_COUNT];
+	struct placed *at;		/* in the order of ties: see placement_before */
+	uint32_t count;
+};
+
+/* Sets already found, by degrees; and the cheapest lines of a group alone. */
+struct placement_cache {
+	const struct problem *problem;
+	struct arena *arena;
+	struct placement_set **slot;	/* hash table */
+	uint32_t used, capacity;
+	struct placement_row_set *row_set;	/* list */
+};
+
+void placement_cache_init(struct placement_cache *cache,
+			  const struct problem *problem, struct arena *arena);
+
+/* The set for tensor, context, data and pipeline degrees; empty when no
+ * factorisation fits the fan-outs. */
+const struct placement_set *
+placement_find(struct placement_cache *cache,
+	       const uint32_t degree[DIMENSION_COUNT]);
+
+/* Lines that a group of that many members can have in any placement: for every
+ * placement one of these is at least as good. Empty if none fits. */
+struct placement_row_set {
+	struct placement_row_set *next;
+	uint32_t degree;
+	VEC(struct network_lines) row;
+};
+
+const struct placement_row_set *
+placement_rows(struct placement_cache *cache, uint32_t degree);
+
+/* The order of ties: row by row, innermost level first, larger factors first. */
+bool placement_before(const struct placement *a, const struct placement *b);
+
+/* Calls visit for every factorisation of the degrees in that order, until it
+ * returns false. */
+void placement_walk(const struct problem *problem,
+		    const uint32_t degree[DIMENSION_COUNT],
+		    bool (*visit)(void *closure, const struct placement *),
+		    void *closure);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cost model of price.h, term by term.
+ */
+#include "solver/price.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/layer.h"
+#include "solver/network.h"
+#include "solver/schedule.h"
+
+/* What pricing collects on its way over the chain. */
+struct pricing {
+	const struct problem *problem;
+	struct plan *plan;
+	struct arena *scratch;
+	const struct problem_shape *shape;
+	struct layer_time *time;	/* by class */
+	double *forward_s;		/* by chunk */
+	double *backward_s;
+	double *transfer_s;		/* chunk_count - 1 */
+	double *saved_bytes;		/* by rank, then the rank's chunks */
+	double *finish_s;		/* by rank */
+	double *tied_s;			/* by rank: exchange of a tied weight */
+	double replicas;		/* data x context */
+	struct network_lines replica_lines;
+	uint32_t tied_rank, tied_with_rank;
+};
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static bool is_maximum(double value, double maximum)
+{
+	return value >= maximum * (1 - 1e-12);
+}
+
+static void pricing_init(struct pricing *pricing, const struct problem *problem,
+			 struct arena *arena, struct plan *plan)
+{
+	uint32_t p = plan->choice.pipeline, chunks = plan->chunk_count;
+	struct group_shape tensor = network_group(problem, &plan->placement,
+						  GROUP_TENSOR);
+	struct group_shape context = network_group(problem, &plan->placement,
+						   GROUP_CONTEXT);
+	struct group_shape replicas = network_group(problem, &plan->placement,
+						    GROUP_DATA_CONTEXT);
+	struct network_lines tensor_lines = network_lines(problem, &tensor);
+	struct network_lines context_lines = network_lines(problem, &context);
+
+	*pricing = (struct pricing){
+		.problem = problem,
+		.plan = plan,
+		.scratch = arena,
+		.shape = &problem->shape[plan->choice.shape],
+		.time = ARENA_ARRAY(arena, struct layer_time, problem->class_count),
+		.forward_s = ARENA_ARRAY(arena, double, chunks),
+		.backward_s = ARENA_ARRAY(arena, double, chunks),
+		.transfer_s = ARENA_ARRAY(arena, double, chunks),
+		.saved_bytes = ARENA_ARRAY(arena, double, chunks),
+		.finish_s = ARENA_ARRAY(arena, double, p),
+		.tied_s = ARENA_ARRAY(arena, double, p),
+	};
+	pricing->replicas = (double)plan->choice.data * pricing->shape->context;
+	pricing->replica_lines = network_lines(problem, &replicas);
+	layer_times(problem, plan->choice.shape, plan->choice.recompute,
+		    &tensor_lines, &context_lines, pricing->time);
+}
+
+/* count layers of one class at the end of what a chunk holds so far. */
+static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
+		       uint32_t count)
+{
+	const struct problem *problem = pricing->problem;
+	const struct choice *choice = &pricing->plan->choice;
+	const struct problem_cost *cost = problem_cost_at(
+		problem, choice->shape, class, choice->recompute);
+	const struct problem_weight *weight =
+		problem_weight_at(problem, choice->shape, class);
+	const struct layer_time *time = &pricing->time[class];
+	uint32_t rank = chunk % choice->pipeline;
+	uint32_t row = chunk / choice->pipeline;
+	struct stage_cost *stage = &pricing->plan->stage[rank];
+	double n = count;
+
+	pricing->forward_s[chunk] += n * time->forward_s;
+	pricing->backward_s[chunk] += n * time->backward_s;
+	pricing->saved_bytes[rank * choice->virtual_stages + row] +=
+		n * cost->saved_bytes;
+	stage->forward_s += n * time->forward_s;
+	stage->backward_s += n * time->backward_s;
+	stage->compute_s += n * time->compute_s;
+	stage->tensor_s += n * time->tensor_s;
+	stage->context_s += n * time->context_s;
+	stage->parameters += n * weight->parameters;
+	stage->memory.working = most(stage->memory.working, cost->working_bytes);
+	if (problem->class_is_block[class])
+		stage->layers += count;
+	if (class == problem->tied_class)
+		pricing->tied_rank = rank;
+	if (class == problem->tied_with_class)
+		pricing->tied_with_rank = rank;
+}
+
+/* The boundary after a chunk whose last layer is of that class. */
+static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class)
+{
+	const struct problem *problem = pricing->problem;
+	struct plan *plan = pricing->plan;
+	uint32_t p = plan->choice.pipeline, rank = chunk % p;
+	uint32_t level;
+
+	if (chunk + 1 == plan->chunk_count)
+		return;
+	level = network_pipeline_level(problem, &plan->placement, rank,
+				       (chunk + 1) % p);
+	pricing->transfer_s[chunk] = network_transfer(
+		problem, &plan->placement, level,
+		problem_weight_at(problem, plan->choice.shape, class)->output_bytes);
+	if (chunk < p) {
+		plan->stage[rank].send_level = level;
+		plan->stage[rank].send_s = pricing->transfer_s[chunk];
+	}
+}
+
+static void price_chunks(struct pricing *pricing)
+{
+	const struct problem *problem = pricing->problem;
+	const uint32_t *first = pricing->plan->chunk_first;
+	uint32_t chunk = 0, position = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++) {
+		uint32_t class = problem->run[i].class_index;
+		uint32_t end = position + problem->run[i].count;
+
+		while (position < end) {
+			uint32_t stop = first[chunk + 1] < end ? first[chunk + 1] : end;
+
+			add_layers(pricing, chunk, class, stop - position);
+			position = stop;
+			if (position == first[chunk + 1])
+				add_boundary(pricing, chunk++, class);
+		}
+	}
+}
+
+/* A tied weight is stored once where both layers meet; apart, both stages wait
+ * for the exchange of its gradient. */
+static void price_tied(struct pricing *pricing)
+{
+	const struct problem *problem = pricing->problem;
+	struct plan *plan = pricing->plan;
+	uint32_t a = pricing->tied_rank, b = pricing->tied_with_rank, level;
+	double tied, exchange;
+
+	if (problem->tied_class == CLASS_NONE)
+		return;
+	tied = problem_weight_at(problem, plan->choice.shape, problem->tied_class)
+		       ->tied_parameters;
+	if (a == b) {
+		plan->stage[a].parameters -= tied;
+		return;
+	}
+	level = network_pipeline_level(problem, &plan->placement, a, b);
+	exchange = problem->level[level].latency_s +
+		   network_transfer(problem, &plan->placement, level,
+				    tied * problem->sync.reduce_bytes);
+	pricing->tied_s[a] = exchange;
+	pricing->tied_s[b] = exchange;
+}
+
+static void price_sync(struct pricing *pricing, uint32_t rank)
+{
+	const struct problem *problem = pricing->problem;
+	const struct problem_sync *sync = &problem->sync;
+	struct stage_cost *stage = &pricing->plan->stage[rank];
+	bool sharded = pricing->plan->choice.zero > 0;
+	double parameters = stage->parameters;
+
+	stage->reduce_s = network_time(
+		&pricing->replica_lines,
+		sharded ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
+		parameters * sync->reduce_bytes, NULL);
+	stage->reduce_exposed_s =
+		most(0, stage->reduce_s -
+				(sync->overlap_reduce ? stage->backward_s : 0)) +
+		pricing->tied_s[rank];
+	if (sharded)
+		stage->gather_s = network_time(
+			&pricing->replica_lines, COLLECTIVE_ALL_GATHER,
+			parameters * sync->gather_bytes, NULL);
+	stage->gather_exposed_s = most(
+		0, stage->gather_s - (sync->overlap_gather ? stage->forward_s : 0));
+	if (sync->step_bytes > 0)
+		stage->step_s = parameters * sync->step_bytes /
+				(sharded ? pricing->replicas : 1) /
+				sync->memory_bandwidth_Bps;
+}
+
+static void price_memory(struct pricing *pricing, uint32_t rank)
+{
+	const struct problem_memory *memory = &pricing->problem->memory;
+	const struct choice *choice = &pricing->plan->choice;
+	struct stage_cost *stage = &pricing->plan->stage[rank];
+	struct stage_memory *bytes = &stage->memory;
+	uint32_t v = choice->virtual_stages;
+	uint32_t groups = (pricing->shape->tensor > 1) +
+			  (pricing->shape->context > 1) +
+			  (pricing->replicas > 1) + (choice->pipeline > 1);
+
+	bytes->parameters = stage->parameters * memory->weight_bytes;
+	bytes->gradients = stage->parameters * memory->gradient_bytes;
+	bytes->optimizer = stage->parameters * memory->optimizer_bytes /
+			   (choice->zero > 0 ? pricing->replicas : 1);
+	bytes->activations = schedule_peak_bytes(
+		choice->pipeline, v, choice->micro_batches, rank,
+		pricing->saved_bytes + (size_t)rank * v);
+	bytes->reserve = memory->reserve_bytes + groups * memory->group_bytes;
+	bytes->total = bytes->parameters + bytes->gradients + bytes->optimizer +
+		       bytes->activations + bytes->working + bytes->reserve;
+}
+
+static void price_memory_peak(struct plan *plan)
+{
+	double peak = 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < plan->choice.pipeline; i++)
+		peak = most(peak, plan->stage[i].memory.total);
+	while (k + 1 < plan->choice.pipeline &&
+	       !is_maximum(plan->stage[k].memory.total, peak))
+		k++;
+	plan->memory_peak_bytes = peak;
+	plan->memory_peak_stage = k;
+}
+
+static double simulate(struct pricing *pricing, const double *transfer_s,
+		       double *finish_s)
+{
+	const struct choice *choice = &pricing->plan->choice;
+	struct schedule_input input = {
+		.pipeline = choice->pipeline,
+		.virtual_stages = choice->virtual_stages,
+		.micro_batches = choice->micro_batches,
+		.forward_s = pricing->forward_s,
+		.backward_s = pricing->backward_s,
+		.transfer_s = transfer_s,
+	};
+
+	return schedule_simulate(&input, pricing->scratch, finish_s);
+}
+
+/* The first stage that decides finish + exposed reduction. */
+static uint32_t deciding_reduce(const struct pricing *pricing, double *maximum)
+{
+	const struct stage_cost *stage = pricing->plan->stage;
+	uint32_t p = pricing->plan->choice.pipeline, k = 0;
+
+	*maximum = 0;
+	for (uint32_t i = 0; i < p; i++)
+		*maximum = most(*maximum, pricing->finish_s[i] +
+						  stage[i].reduce_exposed_s);
+	while (k + 1 < p &&
+	       !is_maximum(pricing->finish_s[k] + stage[k].reduce_exposed_s,
+			   *maximum))
+		k++;
+	return k;
+}
+
+/* The first stage that decides step + exposed gather. */
+static uint32_t deciding_step(const struct pricing *pricing, double *maximum)
+{
+	const struct stage_cost *stage = pricing->plan->stage;
+	uint32_t p = pricing->plan->choice.pipeline, k = 0;
+
+	*maximum = 0;
+	for (uint32_t i = 0; i < p; i++)
+		*maximum = most(*maximum,
+				stage[i].step_s + stage[i].gather_exposed_s);
+	while (k + 1 < p &&
+	       !is_maximum(stage[k].step_s + stage[k].gather_exposed_s, *maximum))
+		k++;
+	return k;
+}
+
+static void price_time(struct pricing *pricing)
+{
+	struct plan *plan = pricing->plan;
+	struct breakdown *breakdown = &plan->breakdown;
+	double m = plan->choice.micro_batches;
+	double end = simulate(pricing, pricing->transfer_s, pricing->finish_s);
+	double *no_transfer = ARENA_ARRAY(pricing->scratch, double,
+					  plan->chunk_count);
+	double *finish = ARENA_ARRAY(pricing->scratch, double,
+				     plan->choice.pipeline);
+	double gained = most(0, end - simulate(pricing, no_transfer, finish));
+	double first, second, idle;
+	const struct stage_cost *k = plan->stage + deciding_reduce(pricing, &first);
+	const struct stage_cost *j = plan->stage + deciding_step(pricing, &second);
+
+	plan->time_s = first + second;
+	idle = most(0, pricing->finish_s[k - plan->stage] -
+			       m * (k->forward_s + k->backward_s));
+	breakdown->compute_s = m * k->compute_s;
+	breakdown->tensor_s = m * k->tensor_s;
+	breakdown->context_s = m * k->context_s;
+	breakdown->expert_s = 0;
+	breakdown->pipeline_s = gained < idle ? gained : idle;
+	breakdown->bubble_s = idle - breakdown->pipeline_s;
+	breakdown->data_s = k->reduce_exposed_s + j->gather_exposed_s;
+	breakdown->optimizer_s = j->step_s;
+}
+
+void price_plan(const struct problem *problem, struct arena *arena,
+		struct plan *plan)
+{
+	uint32_t p = plan->choice.pipeline;
+	struct pricing pricing;
+	struct arena_mark mark;
+
+	plan->stage = ARENA_ARRAY(arena, struct stage_cost, p);
+	plan->devices = problem->shape[plan->choice.shape].tensor *
+			problem->shape[plan->choice.shape].context *
+			plan->choice.data * p;
+	mark = arena_mark(arena);
+	pricing_init(&pricing, problem, arena, plan);
+	price_chunks(&pricing);
+	price_tied(&pricing);
+	for (uint32_t k = 0; k < p; k++) {
+		price_sync(&pricing, k);
+		price_memory(&pricing, k);
+	}
+	price_memory_peak(plan);
+	price_time(&pricing);
+	arena_rewind(arena, mark);
+}
+
+static uint32_t block_layers(const struct problem *problem)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		if (problem->class_is_block[problem->run[i].class_index])
+			count += problem->run[i].count;
+	return count;
+}
+
+void price_variables(const struct problem *problem, const struct plan *plan,
+		     struct arena *arena, struct predicate_input *input)
+{
+	const struct choice *choice = &plan->choice;
+	const struct problem_shape *shape = &problem->shape[choice->shape];
+	double *value = input->value;
+	double device_s = plan->time_s * plan->devices;
+	uint32_t p = choice->pipeline;
+	uint32_t *layers = ARENA_ARRAY(arena, uint32_t, p);
+	bool uniform = true;
+
+	for (uint32_t k = 0; k < p; k++) {
+		layers[k] = plan->stage[k].layers;
+		uniform &= layers[k] == layers[0];
+	}
+	value[VARIABLE_TENSOR] = shape->tensor;
+	value[VARIABLE_SEQUENCE] = shape->sequence;
+	value[VARIABLE_CONTEXT] = shape->context;
+	value[VARIABLE_EXPERT] = shape->expert;
+	value[VARIABLE_EXPERT_TENSOR] = shape->expert_tensor;
+	value[VARIABLE_DATA] = choice->data;
+	value[VARIABLE_PIPELINE] = p;
+	value[VARIABLE_VIRTUAL] = choice->virtual_stages;
+	value[VARIABLE_MICRO_BATCH] = shape->micro_batch;
+	value[VARIABLE_MICRO_BATCHES] = choice->micro_batches;
+	value[VARIABLE_ZERO] = choice->zero;
+	value[VARIABLE_RECOMPUTE] = choice->recompute;
+	value[VARIABLE_RECOMPUTE_LAYERS] =
+		choice->recompute == RECOMPUTE_FULL ? block_layers(problem) : 0;
+	value[VARIABLE_DEVICES] = plan->devices;
+	value[VARIABLE_TIME] = plan->time_s;
+	value[VARIABLE_MEMORY] = plan->memory_peak_bytes;
+	value[VARIABLE_BUBBLE] = plan->time_s > 0 ?
+		plan->breakdown.bubble_s / plan->time_s : 0;
+	value[VARIABLE_COST] = device_s * problem->device_dollars_per_s;
+	value[VARIABLE_ENERGY] = device_s * problem->device_watts;
+	value[VARIABLE_STAGE_LAYERS] = NAN;
+	value[VARIABLE_STAGES_UNIFORM] = uniform;
+	input->stage_layers = layers;
+	input->stage_count = p;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Well-formedness of a problem. Everything the other files take for granted
+ * is checked here once.
+ */
+#include "solver/problem.h"
+
+#include <math.h>
+#include <stddef.h>
+
+uint32_t problem_chain_length(const struct problem *problem)
+{
+	uint32_t length = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		length += problem->run[i].count;
+	return length;
+}
+
+static bool is_amount(double number)
+{
+	return isfinite(number) && number >= 0;
+}
+
+static uint32_t class_occurrences(const struct problem *problem, uint32_t class)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		if (problem->run[i].class_index == class)
+			count += problem->run[i].count;
+	return count;
+}
+
+static const char *check_chain(const struct problem *problem)
+{
+	uint32_t length = 0;
+
+	if (!problem->run || !problem->run_count || !problem->class_count ||
+	    !problem->class_is_block)
+		return "the chain has no layers";
+	for (uint32_t i = 0; i < problem->run_count; i++) {
+		const struct problem_run *run = &problem->run[i];
+
+		if (run->class_index >= problem->class_count)
+			return "a run names a class that does not exist";
+		if (!run->count)
+			return "a run has no layers";
+		if (run->count > CHAIN_MAX - length)
+			return "the chain is longer than CHAIN_MAX";
+		length += run->count;
+	}
+	if (problem->tied_class == CLASS_NONE)
+		return NULL;
+	if (problem->tied_class >= problem->class_count ||
+	    problem->tied_with_class >= problem->class_count ||
+	    problem->tied_class == problem->tied_with_class)
+		return "tied classes do not exist";
+	if (class_occurrences(problem, problem->tied_class) != 1 ||
+	    class_occurrences(problem, problem->tied_with_class) != 1)
+		return "tied classes do not occur once each";
+	return NULL;
+}
+
+static const char *check_cost(const struct problem *problem,
+			      const struct problem_cost *cost)
+{
+	if (!is_amount(cost->forward_s) || !is_amount(cost->backward_s) ||
+	    !is_amount(cost->saved_bytes) || !is_amount(cost->working_bytes))
+		return "a cost is negative or not finite";
+	if (cost->collective_first > problem->collective_count ||
+	    cost->collective_count >
+		    problem->collective_count - cost->collective_first)
+		return "a cost names collectives that do not exist";
+	return NULL;
+}
+
+static const char *check_weight(const struct problem_weight *weight)
+{
+	if (!is_amount(weight->parameters) ||
+	    !is_amount(weight->expert_parameters) ||
+	    !is_amount(weight->tied_parameters) ||
+	    !is_amount(weight->output_bytes))
+		return "a weight is negative or not finite";
+	if (weight->tied_parameters > weight->parameters)
+		return "a class ties more parameters than it has";
+	if (weight->expert_parameters > 0)
+		return "expert parallelism is not available";
+	return NULL;
+}
+
+static const char *check_shapes(const struct problem *problem)
+{
+	uint64_t weights = (uint64_t)problem->shape_count * problem->class_count;
+
+	if (!problem->shape || !problem->shape_count)
+		return "there are no shapes";
+	if (!problem->cost || !problem->weight)
+		return "there are no costs";
+	if (weights > UINT32_MAX / RECOMPUTE_COUNT)
+		return "there are too many shapes";
+	for (uint32_t i = 0; i < problem->shape_count; i++) {
+		const struct problem_shape *shape = &problem->shape[i];
+
+		if (!shape->tensor || !shape->context || !shape->micro_batch)
+			return "a shape has a degree of 0";
+		if (shape->tensor > DEVICES_MAX || shape->context > DEVICES_MAX)
+			return "a shape has a degree above DEVICES_MAX";
+		if (shape->expert > 1 || shape->expert_tensor > 1)
+			return "expert parallelism is not available";
+	}
+	for (uint32_t i = 0; i < problem->shape_count; i++)
+		if (problem->tied_class != CLASS_NONE &&
+		    problem_weight_at(problem, i, problem->tied_class)
+				    ->tied_parameters >
+			    problem_weight_at(problem, i, problem->tied_with_class)
+				    ->parameters)
+			return "a class ties more parameters than the other has";
+	for (uint64_t i = 0; i < weights; i++) {
+		const char *wrong = check_weight(&problem->weight[i]);
+
+		if (wrong)
+			return wrong;
+	}
+	for (uint64_t i = 0; i < weights * RECOMPUTE_COUNT; i++) {
+		const char *wrong;
+
+		if (!problem->recompute[i % RECOMPUTE_COUNT])
+			continue;
+		wrong = check_cost(problem, &problem->cost[i]);
+		if (wrong)
+			return wrong;
+	}
+	return NULL;
+}
+
+static const char *check_collectives(const struct problem *problem)
+{
+	if (problem->collective_count && !problem->collective)
+		return "there are no collectives";
+	for (uint32_t i = 0; i < problem->collective_count; i++) {
+		const struct problem_collective *collective =
+			&problem->collective[i];
+
+		if ((unsigned)collective->kind >= COLLECTIVE_COUNT)
+			return "a collective is of no kind";
+		if (collective->group != GROUP_TENSOR &&
+		    collective->group != GROUP_CONTEXT)
+			return "a layer's collective is over neither the tensor "
+			       "nor the context group";
+		if (!is_amount(collective->bytes) ||
+		    !is_amount(collective->hidden_s))
+			return "a collective is negative or not finite";
+	}
+	return NULL;
+}
+
+static const char *check_network(const struct problem *problem)
+{
+	uint64_t devices = 1;
+
+	if (!problem->level_count || problem->level_count > LEVEL_MAX)
+		return "the topology has no level, or more than LEVEL_MAX";
+	for (uint32_t i = 0; i < problem->level_count; i++) {
+		const struct problem_level *level = &problem->level[i];
+
+		if (!level->fanout || level->fanout > DEVICES_MAX)
+			return "a fan-out is 0 or above DEVICES_MAX";
+		devices *= level->fanout;
+		if (devices > DEVICES_MAX)
+			return "there are more devices than DEVICES_MAX";
+		if (!(level->bandwidth_Bps > 0) || !isfinite(level->bandwidth_Bps))
+			return "a bandwidth is not positive and finite";
+		if (!is_amount(level->latency_s))
+			return "a latency is negative or not finite";
+		if (!(level->oversubscription >= 1) ||
+		    !isfinite(level->oversubscription))
+			return "an oversubscription is below 1 or not finite";
+		if (!(level->efficiency > 0) || level->efficiency > 1)
+			return "an efficiency is not in (0, 1]";
+	}
+	if (devices != problem->device_count)
+		return "the device count is not the product of the fan-outs";
+	return NULL;
+}
+
+static bool domain_is_ascending(const struct problem_domain *domain)
+{
+	uint32_t before = 0;
+
+	if (domain->count && !domain->at)
+		return false;
+	for (uint32_t i = 0; i < domain->count; i++) {
+		if (domain->at[i] <= before)
+			return false;
+		before = domain->at[i];
+	}
+	return true;
+}
+
+static const char *check_memory(const struct problem *problem)
+{
+	const struct problem_memory *memory = &problem->memory;
+	const struct problem_sync *sync = &problem->sync;
+
+	if (!is_amount(memory->limit_bytes) || !is_amount(memory->reserve_bytes) ||
+	    !is_amount(memory->group_bytes) || !is_amount(memory->weight_bytes) ||
+	    !is_amount(memory->gradient_bytes) ||
+	    !is_amount(memory->optimizer_bytes))
+		return "a size of memory is negative or not finite";
+	if (!is_amount(sync->reduce_bytes) || !is_amount(sync->gather_bytes) ||
+	    !is_amount(sync->step_bytes))
+		return "a size of synchronisation is negative or not finite";
+	if (!is_amount(sync->memory_bandwidth_Bps) ||
+	    (sync->step_bytes > 0 && sync->memory_bandwidth_Bps <= 0))
+		return "the memory bandwidth is not positive and finite";
+	if (!is_amount(problem->device_dollars_per_s) ||
+	    !is_amount(problem->device_watts))
+		return "the price or power of a device is negative or not finite";
+	return NULL;
+}
+
+static bool predicate_is_sound(const struct predicate *predicate)
+{
+	if (!predicate_is_valid(predicate))
+		return false;
+	for (uint32_t i = 0; i < predicate->step_count; i++)
+		if (predicate->step[i].op == PREDICATE_VARIABLE &&
+		    predicate->step[i].variable >= VARIABLE_TIME &&
+		    !predicate->needs_outcome)
+			return false;
+	return true;
+}
+
+static const char *check_job(const struct problem *problem)
+{
+	bool any = false;
+
+	if (!problem->global_batch)
+		return "the global batch is 0";
+	if (problem->global_batch > BATCH_MAX)
+		return "the global batch is above BATCH_MAX";
+	if (!domain_is_ascending(&problem->data) ||
+	    !domain_is_ascending(&problem->pipeline) ||
+	    !domain_is_ascending(&problem->virtual_stages) ||
+	    !domain_is_ascending(&problem->devices))
+		return "a domain does not ascend from 1";
+	if (problem->zero[2] || problem->zero[3])
+		return "ZeRO 2 and 3 are not available";
+	if (!problem->zero[0] && !problem->zero[1])
+		return "no ZeRO stage is allowed";
+	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++)
+		any |= problem->recompute[i];
+	if (!any)
+		return "no recomputation policy is allowed";
+	if ((problem->requirement_count && !problem->requirement) ||
+	    (problem->objective_count && !problem->objective))
+		return "there are no predicates";
+	if (problem->objective_count > OBJECTIVE_MAX)
+		return "there are more objectives than OBJECTIVE_MAX";
+	for (uint32_t i = 0; i < problem->requirement_count; i++)
+		if (!predicate_is_sound(&problem->requirement[i]))
+			return "a requirement is not well formed";
+	for (uint32_t i = 0; i < problem->objective_count; i++)
+		if (!predicate_is_sound(&problem->objective[i]))
+			return "an objective is not well formed";
+	return NULL;
+}
+
+const char *problem_check(const struct problem *problem)
+{
+	const char *wrong = check_chain(problem);
+
+	if (!wrong)
+		wrong = check_collectives(problem);
+	if (!wrong)
+		wrong = check_shapes(problem);
+	if (!wrong)
+		wrong = check_network(problem);
+	if (!wrong)
+		wrong = check_memory(problem);
+	if (!wrong)
+		wrong = check_job(problem);
+	return wrong;
+}

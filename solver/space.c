@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Legal degrees and their counts.
+ */
+#include "solver/space.h"
+
+#include <string.h>
+
+/* Counts depend on two numbers of a shape only. */
+struct space_count {
+	uint64_t members;		/* tensor x context; 0: free slot */
+	uint32_t micro_batch;
+	uint64_t count;
+};
+
+static bool domain_has(const struct problem_domain *domain, uint32_t value)
+{
+	uint32_t low = 0, high = domain->count;
+
+	if (!domain->count)
+		return true;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (domain->at[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < domain->count && domain->at[low] == value;
+}
+
+static uint64_t shape_members(const struct space *space, uint32_t shape)
+{
+	return (uint64_t)space->problem->shape[shape].tensor *
+	       space->problem->shape[shape].context;
+}
+
+static void find_data(struct space *space)
+{
+	const struct problem *problem = space->problem;
+	uint32_t most = problem->global_batch < problem->device_count ?
+		problem->global_batch : problem->device_count;
+
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		space->data_count = 0;
+		for (uint32_t d = 1; d <= most; d++) {
+			if (problem->global_batch % d ||
+			    !domain_has(&problem->data, d))
+				continue;
+			if (pass)
+				space->data[space->data_count] = d;
+			space->data_count++;
+		}
+		if (!pass)
+			space->data = ARENA_ARRAY(space->arena, uint32_t,
+						  space->data_count);
+	}
+}
+
+static void find_interleavings(struct space *space)
+{
+	const struct problem_domain *domain = &space->problem->virtual_stages;
+	uint32_t length = space->chain_length;
+
+	space->plain = domain_has(domain, 1);
+	space->interleavings = ARENA_ARRAY(space->arena, uint32_t,
+					   (size_t)length + 1);
+	for (uint32_t p = 2; p <= length; p++)
+		for (uint32_t v = 2; v <= length / p; v++)
+			space->interleavings[p] += domain_has(domain, v);
+}
+
+void space_init(struct space *space, const struct problem *problem,
+		struct arena *arena)
+{
+	uint32_t zeros = 0, recomputes = 0;
+
+	*space = (struct space){
+		.problem = problem,
+		.arena = arena,
+		.chain_length = problem_chain_length(problem),
+	};
+	find_data(space);
+	find_interleavings(space);
+	for (uint32_t i = 0; i < 4; i++)
+		zeros += problem->zero[i];
+	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++)
+		recomputes += problem->recompute[i];
+	space->policies = zeros * recomputes;
+}
+
+bool space_has_data(const struct space *space, uint32_t shape, uint32_t data)
+{
+	const struct problem *problem = space->problem;
+	uint32_t micro_batch = problem->shape[shape].micro_batch;
+
+	return problem->global_batch % micro_batch == 0 &&
+	       problem->global_batch / micro_batch % data == 0 &&
+	       shape_members(space, shape) * data <= problem->device_count;
+}
+
+uint32_t space_pipeline_max(const struct space *space, uint32_t shape,
+			    uint32_t data)
+{
+	uint64_t most = space->problem->device_count /
+			(shape_members(space, shape) * data);
+
+	return most < space->chain_length ? (uint32_t)most : space->chain_length;
+}
+
+bool space_has_pipeline(const struct space *space, uint32_t shape,
+			uint32_t data, uint32_t pipeline)
+{
+	const struct problem *problem = space->problem;
+	uint64_t devices = shape_members(space, shape) * data * pipeline;
+
+	return domain_has(&problem->pipeline, pipeline) &&
+	       domain_has(&problem->devices, (uint32_t)devices);
+}
+
+bool space_has_virtual(const struct space *space, uint32_t pipeline,
+		       uint32_t virtual_stages, uint32_t micro_batches)
+{
+	if (virtual_stages == 1)
+		return space->plain;
+	return pipeline > 1 && micro_batches % pipeline == 0 &&
+	       virtual_stages <= space->chain_length / pipeline &&
+	       domain_has(&space->problem->virtual_stages, virtual_stages);
+}
+
+uint64_t space_count_pipeline(const struct space *space, uint32_t pipeline,
+			      uint32_t micro_batches)
+{
+	uint64_t ways = space->plain;
+
+	if (pipeline > 1 && micro_batches % pipeline == 0)
+		ways += space->interleavings[pipeline];
+	return ways * space->policies;
+}
+
+uint64_t space_count_data(const struct space *space, uint32_t shape,
+			  uint32_t data)
+{
+	uint32_t most = space_pipeline_max(space, shape, data);
+	uint32_t micro_batches = space_micro_batches(space, shape, data);
+	uint64_t count = 0;
+
+	for (uint32_t p = 1; p <= most; p++)
+		if (space_has_pipeline(space, shape, data, p))
+			count += space_count_pipeline(space, p, micro_batches);
+	return count;
+}
+
+static struct space_count *count_slot(const struct space *space,
+				      uint64_t members, uint32_t micro_batch)
+{
+	uint64_t hash = (members * 0x9e3779b97f4a7c15u) ^
+			(micro_batch * 0xc2b2ae3d27d4eb4fu);
+	uint32_t mask = space->count_capacity - 1;
+	uint32_t at = (uint32_t)(hash >> 32) & mask;
+
+	while (space->count[at].members &&
+	       (space->count[at].members != members ||
+		space->count[at].micro_batch != micro_batch))
+		at = (at + 1) & mask;
+	return &space->count[at];
+}
+
+static void count_grow(struct space *space)
+{
+	struct space_count *old = space->count;
+	uint32_t old_capacity = space->count_capacity;
+
+	if (space->count_used < old_capacity / 2)
+		return;
+	space->count_capacity = old_capacity ? 2 * old_capacity : 64;
+	space->count = ARENA_ARRAY(space->arena, struct space_count,
+				   space->count_capacity);
+	for (uint32_t i = 0; i < old_capacity; i++)
+		if (old[i].members)
+			*count_slot(space, old[i].members,
+				    old[i].micro_batch) = old[i];
+}
+
+uint64_t space_count_shape(struct space *space, uint32_t shape)
+{
+	uint64_t members = shape_members(space, shape);
+	uint32_t micro_batch = space->problem->shape[shape].micro_batch;
+	struct space_count *slot;
+
+	count_grow(space);
+	slot = count_slot(space, members, micro_batch);
+	if (slot->members)
+		return slot->count;
+	*slot = (struct space_count){ .members = members,
+				      .micro_batch = micro_batch };
+	space->count_used++;
+	for (uint32_t i = 0; i < space->data_count; i++)
+		if (space_has_data(space, shape, space->data[i]))
+			slot->count += space_count_data(space, shape,
+							space->data[i]);
+	return slot->count;
+}

@@ -1,0 +1,1 @@
+nestc compile bad-domain.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile bare-number.nest --emit=manifest -o plan.json

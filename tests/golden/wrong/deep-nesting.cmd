@@ -1,0 +1,1 @@
+nestc compile deep-nesting.nest --emit=manifest -o plan.json

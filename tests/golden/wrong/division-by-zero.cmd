@@ -1,0 +1,1 @@
+nestc compile division-by-zero.nest --emit=manifest -o plan.json

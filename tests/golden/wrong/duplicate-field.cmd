@@ -1,0 +1,1 @@
+nestc compile duplicate-field.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile duplicate-name.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile empty-domain.nest --emit=manifest -o plan.json

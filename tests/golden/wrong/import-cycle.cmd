@@ -1,0 +1,1 @@
+nestc compile import-cycle.nest --emit=manifest -o plan.json

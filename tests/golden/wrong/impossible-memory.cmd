@@ -1,0 +1,1 @@
+nestc compile impossible-memory.nest --emit=manifest -o plan.json

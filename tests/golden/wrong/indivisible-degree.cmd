@@ -1,0 +1,1 @@
+nestc compile indivisible-degree.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile missing-argument.nest --emit=manifest -o plan.json

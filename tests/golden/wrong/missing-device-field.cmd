@@ -1,0 +1,1 @@
+nestc compile missing-device-field.nest --emit=manifest -o plan.json

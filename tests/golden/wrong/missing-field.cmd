@@ -1,0 +1,1 @@
+nestc compile missing-field.nest --emit=manifest -o plan.json

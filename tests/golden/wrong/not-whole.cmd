@@ -1,0 +1,1 @@
+nestc compile not-whole.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile not-yet.nest --emit=manifest -o plan.json

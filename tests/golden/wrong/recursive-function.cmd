@@ -1,0 +1,1 @@
+nestc compile recursive-function.nest --emit=manifest -o plan.json

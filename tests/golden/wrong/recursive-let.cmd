@@ -1,0 +1,1 @@
+nestc compile recursive-let.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile requirement-not-boolean.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile shape-mismatch.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile stray-character.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile syntax-operator.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile syntax-two-errors.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile syntax-unclosed-brace.nest --emit=manifest -o plan.json

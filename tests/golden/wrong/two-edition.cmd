@@ -1,0 +1,1 @@
+nestc compile two-edition.nest --emit=manifest -o plan.json

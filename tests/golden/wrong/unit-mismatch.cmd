@@ -1,0 +1,1 @@
+nestc compile unit-mismatch.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unknown-argument.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unknown-job-field.nest --emit=manifest -o plan.json

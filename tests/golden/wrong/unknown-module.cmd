@@ -1,0 +1,1 @@
+nestc compile unknown-module.nest --emit=manifest -o plan.json

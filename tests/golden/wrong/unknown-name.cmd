@@ -1,0 +1,1 @@
+nestc compile unknown-name.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unknown-operator.nest --emit=manifest -o plan.json

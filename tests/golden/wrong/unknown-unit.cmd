@@ -1,0 +1,1 @@
+nestc compile unknown-unit.nest --emit=manifest -o plan.json

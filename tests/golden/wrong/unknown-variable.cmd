@@ -1,0 +1,1 @@
+nestc compile unknown-variable.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unterminated-string.nest --emit=manifest -o plan.json

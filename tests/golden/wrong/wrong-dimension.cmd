@@ -1,0 +1,1 @@
+nestc compile wrong-dimension.nest --emit=manifest -o plan.json

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layouts, collectives and saved activations against published closed forms.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compiler/flops.h"
+#include "compiler/layout.h"
+#include "compiler/operator_time.h"
+#include "tests/unit/ir_build.h"
+
+/* s, b, h, a of most tests; 4 h wide feed-forward. */
+enum { TOKENS = 2048, MICRO_BATCH = 3, HIDDEN = 1024, HEADS = 16 };
+static const double SBH = (double)TOKENS * MICRO_BATCH * HIDDEN;
+static const double ASSB = (double)HEADS * TOKENS * TOKENS * MICRO_BATCH;
+
+static struct block_sizes gpt_sizes(bool flash)
+{
+	return (struct block_sizes){ .tokens = TOKENS, .hidden = HIDDEN,
+				     .heads = HEADS, .kv_heads = HEADS,
+				     .ffn = 4 * HIDDEN, .flash = flash,
+				     .causal = true };
+}
+
+/* Grouped queries: 16 heads over 4 key-value heads. */
+static struct block_sizes llama_sizes(void)
+{
+	return (struct block_sizes){ .tokens = TOKENS, .hidden = HIDDEN,
+				     .heads = HEADS, .kv_heads = 4,
+				     .ffn = 2816, .gated = true, .flash = true,
+				     .causal = true };
+}
+
+static struct problem_shape shape_of(uint32_t tensor, bool sequence,
+				     uint32_t context)
+{
+	return (struct problem_shape){ .tensor = tensor, .context = context,
+				       .expert = 1, .expert_tensor = 1,
+				       .sequence = sequence,
+				       .micro_batch = MICRO_BATCH };
+}
+
+static int arena_setup(void **state)
+{
+	static struct arena arena;
+
+	arena_init(&arena);
+	*state = &arena;
+	return 0;
+}
+
+static int arena_teardown(void **state)
+{
+	arena_release(*state);
+	return 0;
+}
+
+static struct layout_result infer(struct arena *arena,
+				  const struct block_sizes *sizes,
+				  uint32_t class_index,
+				  struct problem_shape shape)
+{
+	struct ir ir;
+	struct layout_result result;
+
+	build_model(arena, &ir, sizes, 4, 51200, false);
+	layout_infer(&ir, class_index, &shape, arena, &result);
+	return result;
+}
+
+static void assert_number(double actual, double expected)
+{
+	double error = actual - expected;
+
+	if (error < 0)
+		error = -error;
+	if (error > 1e-12 * (expected < 0 ? -expected : expected))
+		fail_msg("%.17g is not %.17g", actual, expected);
+}
+
+/* How many collectives of that kind and direction, all of `bytes` if not 0. */
+static int count(const struct layout_result *result, enum collective kind,
+		 enum group group, bool backward, double bytes)
+{
+	int found = 0;
+
+	for (uint32_t i = 0; i < result->inferred_count; i++) {
+		const struct inferred *inferred = &result->inferred[i];
+
+		if (inferred->kind != kind || inferred->group != group ||
+		    inferred->backward != backward)
+			continue;
+		if (bytes > 0)
+			assert_number(inferred->bytes, bytes);
+		found++;
+	}
+	return found;
+}
+
+/* Korthikanti et al. 2022, "Reducing Activation Recomputation in Large
+ * Transformer Models", table 2, in bytes per layer. */
+static void saved_unfused(void **state)
+{
+	struct block_sizes sizes = gpt_sizes(false);
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 1, shape_of(1, false, 1));
+	assert_number(result.saved_bytes, 34 * SBH + 5 * ASSB);
+	assert_number(result.core_saved_bytes, 5 * ASSB);
+	for (uint32_t t = 2; t <= 16; t *= 2) {
+		result = infer(*state, &sizes, 1, shape_of(t, false, 1));
+		assert_number(result.saved_bytes,
+			      SBH * (10 + 24.0 / t) + 5 * ASSB / t);
+		assert_number(result.core_saved_bytes, 5 * ASSB / t);
+		assert_number(result.input_bytes, 2 * SBH);
+		result = infer(*state, &sizes, 1, shape_of(t, true, 1));
+		assert_number(result.saved_bytes,
+			      34 * SBH / t + 5 * ASSB / t);
+		assert_number(result.core_saved_bytes, 5 * ASSB / t);
+		assert_number(result.input_bytes, 2 * SBH / t);
+	}
+}
+
+static void saved_flash(void **state)
+{
+	struct block_sizes sizes = gpt_sizes(true);
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 1, shape_of(1, false, 1));
+	assert_number(result.saved_bytes, 34 * SBH);
+	/* The result of attention is kept by the projection after it. */
+	assert_number(result.core_saved_bytes, 0);
+	result = infer(*state, &sizes, 1, shape_of(4, false, 1));
+	assert_number(result.saved_bytes, SBH * (10 + 24.0 / 4));
+	result = infer(*state, &sizes, 1, shape_of(4, true, 1));
+	assert_number(result.saved_bytes, 34 * SBH / 4);
+	/* Context divides the sequence everywhere. */
+	result = infer(*state, &sizes, 1, shape_of(4, true, 8));
+	assert_number(result.saved_bytes, 34 * SBH / 4 / 8);
+}
+
+/* Llama block, 2-byte elements: inputs of both norms, both norms' results (8 sbh);
+ * q and result of attention (4 sbh / t), k and v (2 x 2 sb kv head_dim / t); gate,
+ * up and their product (6 sb ffn / t). The gate's activation is not kept. */
+static void saved_llama(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	double sb = (double)TOKENS * MICRO_BATCH;
+	double cut = 4 * SBH + 4 * sb * 4 * (HIDDEN / HEADS) + 6 * sb * 2816;
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 1, shape_of(1, false, 1));
+	assert_number(result.saved_bytes, 8 * SBH + cut);
+	result = infer(*state, &sizes, 1, shape_of(4, false, 1));
+	assert_number(result.saved_bytes, 8 * SBH + cut / 4);
+	result = infer(*state, &sizes, 1, shape_of(4, true, 1));
+	assert_number(result.saved_bytes, 8 * SBH / 4 + cut / 4);
+}
+
+/* Korthikanti et al. 2022, section 4.3: embedding dropout aside, the head keeps
+ * its input (2 sbh) and the logits in 32 bits (4 sbv/t). The norm before it
+ * keeps its own input (2 sbh). */
+static void saved_head(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	double logits = (double)TOKENS * MICRO_BATCH * 51200;
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 2, shape_of(4, true, 1));
+	assert_number(result.saved_bytes, 4 * SBH / 4 + 4 * logits / 4);
+	result = infer(*state, &sizes, 2, shape_of(1, false, 1));
+	assert_number(result.saved_bytes, 4 * SBH + 4 * logits);
+	assert_number(result.output_bytes, 0);
+}
+
+/* Shoeybi et al. 2019, figure 4: two all-reduces forward, two backward. */
+static void collectives_tensor(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(4, false, 1));
+
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       false, 2 * SBH), 2);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       true, 2 * SBH), 2);
+	assert_int_equal(result.inferred_count, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(result.inferred[i].hidden,
+				 result.inferred[i].backward ?
+					 HIDDEN_WEIGHT_GRADIENT : HIDDEN_NOT);
+	assert_number(result.output_bytes, 2 * SBH);
+}
+
+/* Korthikanti et al. 2022, figure 5, and the second gather of section 4.2.2. */
+static void collectives_sequence(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(4, true, 2));
+	double bytes = 2 * SBH / 2;	/* the context has half of the tokens */
+
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_TENSOR,
+			       false, bytes), 2);
+	assert_int_equal(count(&result, COLLECTIVE_REDUCE_SCATTER, GROUP_TENSOR,
+			       false, bytes), 2);
+	assert_int_equal(count(&result, COLLECTIVE_REDUCE_SCATTER, GROUP_TENSOR,
+			       true, bytes), 2);
+	/* two transposes and two second gathers */
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_TENSOR,
+			       true, bytes), 4);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       false, 0), 0);
+	assert_number(result.output_bytes, 2 * SBH / 2 / 4);
+}
+
+/* A second gather runs behind the input-gradient products of query, key and value
+ * as one, 3/2 h wide over 4 ranks: (h + 2 h/4) / 4. */
+static void collectives_hidden(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(4, true, 1));
+	struct ir_device device = build_device();
+	double m = TOKENS * MICRO_BATCH, n = HIDDEN * 1.5 / 4;
+	int gathers = 0, scatters = 0;
+
+	for (uint32_t i = 0; i < result.inferred_count; i++) {
+		const struct inferred *inferred = &result.inferred[i];
+
+		if (inferred->hidden_by != 1)
+			continue;
+		if (inferred->hidden == HIDDEN_INPUT_GRADIENT) {
+			assert_int_equal(inferred->kind, COLLECTIVE_ALL_GATHER);
+			assert_number(inferred->hidden_s,
+				      operator_time_gemm(&device, IR_BF16, m, n,
+							 HIDDEN));
+			gathers++;
+		} else {
+			assert_int_equal(inferred->kind,
+					 COLLECTIVE_REDUCE_SCATTER);
+			assert_number(inferred->hidden_s,
+				      operator_time_gemm(&device, IR_BF16,
+							 HIDDEN, m, n));
+			scatters++;
+		}
+		assert_true(inferred->backward);
+		assert_int_equal(inferred->split_span.begin, 30);
+	}
+	assert_int_equal(gathers, 1);
+	assert_int_equal(scatters, 1);
+}
+
+/* Keys and values are 4 heads of 64 over 2 tensor ranks: k and v of all tokens are
+ * 2 x 2 bytes x s b x 128. */
+static void collectives_context(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	double bytes = 4.0 * TOKENS * MICRO_BATCH * 128;
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(2, false, 4));
+	const struct operator_cost *attention = &result.operator[4];
+	double hidden_s = 0;
+
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_CONTEXT,
+			       false, bytes), 1);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_CONTEXT,
+			       true, bytes), 1);
+	assert_int_equal(count(&result, COLLECTIVE_REDUCE_SCATTER,
+			       GROUP_CONTEXT, true, bytes), 1);
+	for (uint32_t i = 0; i < result.inferred_count; i++)
+		if (result.inferred[i].group == GROUP_CONTEXT &&
+		    result.inferred[i].backward)
+			hidden_s += result.inferred[i].hidden_s;
+	/* Together backward has three quarters of attention, not more. */
+	assert_number(hidden_s, attention->backward_s * 3 / 4);
+	/* 4 b s^2 (8 heads x 64) / 2 causal / 4 ranks, 2.5 times that backward */
+	assert_number(attention->forward_flops,
+		      4.0 * MICRO_BATCH * TOKENS * TOKENS * 512 / 2 / 4);
+	assert_number(attention->backward_flops,
+		      2.5 * attention->forward_flops);
+}
+
+static void collectives_ends(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	double row_bytes = 4.0 * TOKENS * MICRO_BATCH;
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 0, shape_of(4, false, 1));
+	assert_int_equal(result.inferred_count, 1);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       false, 2 * SBH), 1);
+	result = infer(*state, &sizes, 0, shape_of(4, true, 1));
+	assert_int_equal(result.inferred_count, 2);
+	assert_int_equal(count(&result, COLLECTIVE_REDUCE_SCATTER, GROUP_TENSOR,
+			       false, 2 * SBH), 1);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_TENSOR,
+			       true, 2 * SBH), 1);
+	assert_number(result.output_bytes, 2 * SBH / 4);
+
+	/* Logits are never gathered: three numbers a row are added up. */
+	result = infer(*state, &sizes, 2, shape_of(4, false, 1));
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       false, row_bytes), 3);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       true, 2 * SBH), 1);
+	assert_int_equal(result.inferred_count, 4);
+}
+
+static void no_collectives_alone(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct layout_result result =
+			infer(*state, &sizes, i, shape_of(1, false, 1));
+
+		assert_int_equal(result.inferred_count, 0);
+	}
+}
+
+/* x + attention + mlp of one norm: both branches' partial sums are added before
+ * one all-reduce. */
+static void partial_sums_add(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = llama_sizes();
+	struct problem_shape shape = shape_of(4, false, 1);
+	struct layout_result result;
+	struct class_build build;
+	struct ir_class *class;
+	uint32_t hidden, ffn, x, a, b;
+
+	build_model(*state, &ir, &sizes, 1, 51200, false);
+	class = &ir.model.class[1];
+	build = build_class(*state, "parallel", TOKENS, class);
+	hidden = build_axis(&build, "hidden", HIDDEN, IR_SPLIT_NONE);
+	ffn = build_axis(&build, "ffn", 4096, IR_SPLIT_TENSOR);
+	x = class->input = build_value(&build, extent_of(hidden, IR_NONE),
+				       IR_NONE);
+	a = build_linear(&build, x, extent_of(ffn, IR_NONE));
+	a = build_linear(&build, a, extent_of(hidden, IR_NONE));
+	b = build_linear(&build, x, extent_of(ffn, IR_NONE));
+	b = build_linear(&build, b, extent_of(hidden, IR_NONE));
+	class->output = build_binary(&build, IR_ADD, x,
+				     build_binary(&build, IR_ADD, a, b));
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       false, 2 * SBH), 1);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_REDUCE, GROUP_TENSOR,
+			       true, 2 * SBH), 1);
+	assert_int_equal(result.inferred_count, 2);
+}
+
+/* GPT block: 12 h^2 + 13 h (Narayanan et al. 2021, section 3, formula 2:
+ * P = 12 l h^2 (1 + 13/(12 h) + (V + s)/(12 l h))). */
+static void parameters_gpt(void **state)
+{
+	struct block_sizes sizes = gpt_sizes(true);
+	double h = HIDDEN;
+	struct layout_result result;
+
+	result = infer(*state, &sizes, 1, shape_of(1, false, 1));
+	assert_number(result.parameters, 12 * h * h + 13 * h);
+	/* Norms (4 h) and the biases of the two row-cut products (2 h) are on
+	 * every rank. */
+	result = infer(*state, &sizes, 1, shape_of(8, false, 1));
+	assert_number(result.parameters, (12 * h * h + 7 * h) / 8 + 6 * h);
+}
+
+/* With 8 ranks and 4 key-value heads each rank has one head, so two hold the
+ * same. */
+static void parameters_replicated(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	double h = HIDDEN;
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(8, true, 1));
+
+	assert_number(result.parameters, 2 * h + (2 * h * h + 3 * h * 2816) / 8 +
+						 2 * h * 64);
+	assert_int_equal(result.operator[2].local[2], 64);
+	assert_int_equal(result.operator[2].local[1], TOKENS);
+	assert_int_equal(result.operator[2].local[0], MICRO_BATCH);
+	assert_int_equal(result.operator[0].local[1], TOKENS / 8);
+}
+
+/* 50257 rounded up to 128 x 8 is 51200, of which each rank has 6400. */
+static void parameters_padded(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = gpt_sizes(true);
+	struct problem_shape shape = shape_of(8, false, 1);
+	struct layout_result result;
+
+	build_model(*state, &ir, &sizes, 1, 50257, true);
+	layout_infer(&ir, 0, &shape, *state, &result);
+	assert_number(result.parameters, 6400.0 * HIDDEN);
+	assert_number(result.tied_parameters, 0);
+	layout_infer(&ir, 2, &shape, *state, &result);
+	assert_number(result.tied_parameters, 6400.0 * HIDDEN);
+}
+
+static bool legal(const struct ir *ir, uint32_t class_index,
+		  struct problem_shape shape, const char **name,
+		  uint32_t *degree)
+{
+	const struct ir_axis *axis = NULL;
+	bool is_legal = layout_is_legal(&ir->model.class[class_index],
+					&ir->model, &shape, &axis, degree);
+
+	*name = axis ? axis->name : NULL;
+	return is_legal;
+}
+
+static void legality(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = llama_sizes();
+	const char *name;
+	uint32_t degree;
+
+	build_model(*state, &ir, &sizes, 1, 51200, false);
+	/* 16 heads, 4 key-value heads, 2816 = 2^8 x 11 wide */
+	for (uint32_t t = 1; t <= 32; t++)
+		assert_int_equal(legal(&ir, 1, shape_of(t, false, 1), &name,
+				       &degree),
+				 t == 1 || t == 2 || t == 4 || t == 8 ||
+					 t == 16);
+	assert_false(legal(&ir, 1, shape_of(3, false, 1), &name, &degree));
+	assert_string_equal(name, "heads");
+	assert_int_equal(degree, 3);
+	/* A padded vocabulary goes with every degree. */
+	assert_true(legal(&ir, 0, shape_of(7, false, 1), &name, &degree));
+	/* 2048 tokens in 2 c equal pieces, and by 4 tensor ranks in each */
+	assert_true(legal(&ir, 1, shape_of(4, true, 512), &name, &degree));
+	assert_false(legal(&ir, 1, shape_of(4, true, 1024), &name, &degree));
+	assert_true(legal(&ir, 1, shape_of(1, false, 1024), &name, &degree));
+	assert_false(legal(&ir, 1, shape_of(1, false, 2048), &name, &degree));
+	assert_string_equal(name, "seq");
+	assert_false(legal(&ir, 1, shape_of(1, true, 1), &name, &degree));
+	assert_false(legal(&ir, 1, shape_of(1, false, 3), &name, &degree));
+}
+
+/* Narayanan et al. 2021, formula 3, attention counted whole:
+ * 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with full recomputation. */
+static void flops_gpt(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = gpt_sizes(false);
+	double B = 64, s = TOKENS, l = 24, h = HIDDEN, V = 51200;
+	struct flops flops;
+
+	build_model(*state, &ir, &sizes, 24, 51200, true);
+	flops = ir_flops(&ir, RECOMPUTE_FULL);
+	assert_number(flops.hardware, 96 * B * s * l * h * h *
+		      (1 + s / (6 * h) + V / (16 * l * h)));
+	/* Without recomputation three quarters of the layers' part remain. */
+	assert_number(flops.model, 72 * B * s * l * h * h *
+		      (1 + s / (6 * h) + V / (12 * l * h)));
+	assert_number(ir_model_flops(&ir), flops.model);
+	/* The causal half is 6 B l s^2 h of 12. */
+	assert_number(flops.model_causal, flops.model - 6 * B * l * s * s * h);
+	/* Stored scores are all computed. */
+	assert_number(flops.executed, flops.hardware);
+	flops = ir_flops(&ir, RECOMPUTE_SELECTIVE);
+	assert_number(flops.hardware, flops.model + 4 * B * l * s * s * h);
+}
+
+static void flops_flash(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = gpt_sizes(true);
+	double B = 64, s = TOKENS, l = 24, h = HIDDEN;
+	struct flops flops;
+
+	build_model(*state, &ir, &sizes, 24, 51200, true);
+	flops = ir_flops(&ir, RECOMPUTE_NONE);
+	/* 3.5 times the causal half of 4 B l s^2 h instead of 3 times */
+	assert_number(flops.executed,
+		      flops.model_causal + 0.5 * 2 * B * l * s * s * h);
+	assert_number(flops.hardware, flops.model);
+}
+
+/* Times add up over operators, and the fused group costs one product. */
+static void times(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct ir_device device = build_device();
+	struct layout_result result =
+		infer(*state, &sizes, 1, shape_of(4, true, 1));
+	double forward_s = 0, backward_s = 0, m = TOKENS * MICRO_BATCH;
+	double bytes = 2 * SBH / 4;
+
+	for (int i = 0; i < 14; i++) {
+		forward_s += result.operator[i].forward_s;
+		backward_s += result.operator[i].backward_s;
+	}
+	assert_number(result.forward_s, forward_s);
+	assert_number(result.backward_s, backward_s);
+	assert_number(result.operator[1].forward_s +
+			      result.operator[2].forward_s +
+			      result.operator[3].forward_s,
+		      operator_time_gemm(&device, IR_BF16, m, HIDDEN,
+					 HIDDEN * 1.5 / 4));
+	/* the norm by sequence reads and writes a quarter */
+	assert_number(result.operator[0].forward_bytes, 2 * bytes);
+	assert_number(result.operator[0].backward_bytes, 3 * bytes);
+	/* gate and up are read and the product written, by one kernel */
+	assert_number(result.operator[9].forward_s, 0);
+	assert_number(result.operator[11].forward_bytes,
+		      3.0 * 2 * m * 2816 / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(saved_unfused),
+		cmocka_unit_test(saved_flash),
+		cmocka_unit_test(saved_llama),
+		cmocka_unit_test(saved_head),
+		cmocka_unit_test(collectives_tensor),
+		cmocka_unit_test(collectives_sequence),
+		cmocka_unit_test(collectives_hidden),
+		cmocka_unit_test(collectives_context),
+		cmocka_unit_test(collectives_ends),
+		cmocka_unit_test(no_collectives_alone),
+		cmocka_unit_test(partial_sums_add),
+		cmocka_unit_test(parameters_gpt),
+		cmocka_unit_test(parameters_replicated),
+		cmocka_unit_test(parameters_padded),
+		cmocka_unit_test(legality),
+		cmocka_unit_test(flops_gpt),
+		cmocka_unit_test(flops_flash),
+		cmocka_unit_test(times),
+	};
+
+	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+}
