@@ -27,6 +27,7 @@ enum {
 	ON_CHECK = 1u << COMMAND_CHECK,
 	ON_COMPILE = 1u << COMMAND_COMPILE,
 	ON_EXPLAIN = 1u << COMMAND_EXPLAIN,
+	ON_SOLVE = 1u << COMMAND_SOLVE,
 	ON_PARAMS = 1u << COMMAND_PARAMS,
 	ON_LIST = 1u << COMMAND_LIST,
 	ON_SPECS = ON_CHECK | ON_COMPILE | ON_EXPLAIN | ON_PARAMS,
@@ -337,6 +338,11 @@ static bool take_option(struct reading *reading, enum cli_option option,
 		return true;
 	case OPTION_EMIT:
 		return read_emit(reading, argument);
+	case OPTION_OBJECTIVE:
+		if (!read_word(reading, option, argument, &word))
+			return false;
+		cli->published = (enum published_objective)word;
+		return true;
 	case OPTION_OUTPUT:
 		cli->output = argument;
 		return true;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "lang/compilation.h"
+#include "solver/published.h"
 
 /* Exit statuses of the command. */
 enum status {
@@ -76,6 +77,7 @@ struct cli {
 	double time_limit_s;		/* 0: none */
 	double gap;			/* share, 0 .. 1 */
 	enum dump dump;
+	enum published_objective published;	/* of solve */
 	enum diag_format diagnostics;
 	enum when colour;
 	bool allow_extern;

@@ -75,13 +75,14 @@ static enum status check_spec(const struct cli *cli,
 }
 
 static enum status write_results(const struct cli *cli,
-				 const struct compilation *compilation,
-				 const struct text *dump, struct arena *arena)
+				 struct compilation *compilation,
+				 const struct text *dump)
 {
+	struct arena *arena = &compilation->arena;
 	struct outputs outputs;
 	struct text rule;
 
-	outputs_init(&outputs, arena);
+	outputs_init(&outputs, arena, &compilation->diags);
 	text_init(&rule, arena);
 	if (dump->length &&
 	    !outputs_add(&outputs, NULL, dump->at, dump->length))
@@ -110,10 +111,9 @@ enum status cmd_check(const struct cli *cli)
 		cli_prepare(cli, &compilation);
 		text_init(&dump, &compilation.arena);
 		one = check_spec(cli, &compilation, cli->operand[i], &dump);
-		cli_flush(cli, &compilation);
 		if (one == STATUS_DONE)
-			one = write_results(cli, &compilation, &dump,
-					    &compilation.arena);
+			one = write_results(cli, &compilation, &dump);
+		cli_flush(cli, &compilation);
 		status = worse(status, one);
 		compilation_release(&compilation);
 	}

@@ -39,7 +39,7 @@ static enum status emit_all(const struct cli *cli,
 	struct arena *arena = &compilation->arena;
 	struct outputs outputs;
 
-	outputs_init(&outputs, arena);
+	outputs_init(&outputs, arena, &compilation->diags);
 	for (uint32_t i = 0; i < cli->emission_count; i++) {
 		const struct emission *emission = &cli->emission[i];
 		struct text text;
@@ -82,7 +82,7 @@ static enum status dump(const struct cli *cli, struct compilation *compilation,
 		ir_print(pipeline.ir, &text);
 	if (cli->dump == DUMP_PROBLEM)
 		problem_print(pipeline.ir, pipeline.problem, &text);
-	outputs_init(&outputs, &compilation->arena);
+	outputs_init(&outputs, &compilation->arena, &compilation->diags);
 	if (!outputs_add(&outputs, cli->output, text.at, text.length))
 		return STATUS_USAGE;
 	return outputs_write(&outputs) ? STATUS_DONE : STATUS_FILE;

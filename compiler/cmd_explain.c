@@ -70,7 +70,7 @@ static enum status explain_spec(const struct cli *cli,
 	text_init(&text, &compilation->arena);
 	explain_plan(compilation, pipeline.ir, pipeline.problem,
 		     &pipeline.result.plan, &text);
-	outputs_init(&outputs, &compilation->arena);
+	outputs_init(&outputs, &compilation->arena, &compilation->diags);
 	outputs_add(&outputs, NULL, text.at, text.length);
 	if (cli->depfile) {
 		text_init(&rule, &compilation->arena);

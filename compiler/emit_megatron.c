@@ -419,6 +419,40 @@ static void print_header(struct megatron *megatron, struct text *out)
 			 "# where the words in capitals are your own flags: they do not change the plan.\n");
 }
 
+/* Whether the ranks of each node are numbered without a gap, so that a launcher
+ * which starts nodes one after the other can do it. */
+static bool nodes_are_blocks(const struct megatron *megatron)
+{
+	const struct ir_topology *topology = &megatron->ir->topology;
+	uint32_t per_node = topology->level[0].network.fanout;
+	uint32_t used = 1;
+
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		used *= megatron->plan->placement.factor[i][0];
+	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
+		struct rank rank = rank_at(megatron->input->problem,
+					   megatron->plan, megatron->order, i);
+		struct rank first = rank_at(megatron->input->problem,
+					    megatron->plan, megatron->order,
+					    i / used * used);
+
+		if (rank.device / per_node != first.device / per_node)
+			return false;
+	}
+	return true;
+}
+
+static void print_launchers(struct megatron *megatron, struct text *out)
+{
+	if (nodes_are_blocks(megatron))
+		text_append(out, "# The ranks of a node follow one another: any launcher can do it that is given\n"
+				 "# the nodes, and the devices of each, in the order of the list.\n");
+	else
+		text_append(out, "# The ranks of a node do not follow one another, which torchrun cannot start:\n"
+				 "# take a launcher that places every rank, such as srun --distribution=arbitrary\n"
+				 "# or mpirun with a rankfile.\n");
+}
+
 static void print_order(struct megatron *megatron, struct text *out)
 {
 	text_printf(out, "#\n# Megatron-LM numbers its ranks in the order %s. ",
@@ -431,11 +465,13 @@ static void print_order(struct megatron *megatron, struct text *out)
 	case RANK_MATCH_ASCENDING:
 		text_append(out, "The plan leaves\n"
 				 "# devices idle: start rank r on device ${RANK_TO_DEVICE[r]}, listed below.\n");
+		print_launchers(megatron, out);
 		return;
 	case RANK_MATCH_NONE:
 		text_append(out, "Neither of its\n"
 				 "# orders puts rank r on device r under this plan: start rank r on device\n"
 				 "# ${RANK_TO_DEVICE[r]}, listed below. In another order the exchange is slower.\n");
+		print_launchers(megatron, out);
 		return;
 	}
 }

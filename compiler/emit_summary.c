@@ -92,9 +92,9 @@ static void print_rates(struct summary *summary)
 		    100 * performance->mfu, 100 * performance->hfu,
 		    precision_name(ir->job.precision));
 	if (performance->dollars > 0)
-		text_printf(out, "Cost      $%.2f per iteration, $%.2f per billion tokens\n",
+		text_printf(out, "Cost      $%.2f per iteration, $%.3g per million tokens\n",
 			    performance->dollars,
-			    performance->dollars / performance->tokens * 1e9);
+			    performance->dollars / performance->tokens * 1e6);
 }
 
 static void print_part(struct summary *summary, const char *name, double seconds)
@@ -167,18 +167,18 @@ static void print_contents(struct summary *summary, uint32_t stage,
 static const char *memory_row(struct summary *summary, uint32_t stage)
 {
 	const struct stage_memory *memory = &summary->plan->stage[stage].memory;
-	struct arena *arena = &summary->input->compilation->arena;
-	struct text row, contents;
+	struct text row;
 
-	text_init(&row, arena);
-	text_init(&contents, arena);
-	print_contents(summary, stage, &contents);
-	text_printf(&row, "%-15s %7.1f %9.1f %9.1f %11.1f %7.1f %7.1f",
-		    contents.at, memory->parameters / GIB,
-		    memory->gradients / GIB, memory->optimizer / GIB,
-		    memory->activations / GIB,
+	text_init(&row, &summary->input->compilation->arena);
+	text_printf(&row, "%7.1f %10.1f %10.1f %12.1f %6.1f %6.1f  ",
+		    memory->parameters / GIB, memory->gradients / GIB,
+		    memory->optimizer / GIB, memory->activations / GIB,
 		    (memory->working + memory->reserve) / GIB,
 		    memory->total / GIB);
+	if (summary->plan->choice.pipeline == 1)
+		text_append(&row, "everything");
+	else
+		print_contents(summary, stage, &row);
 	return row.at;
 }
 
@@ -192,9 +192,9 @@ static void print_memory(struct summary *summary)
 	text_printf(out, "\nMemory per device in GiB, limit %.1f of %.1f\n",
 		    ir->job.memory_limit_bytes / GIB,
 		    ir->topology.device.memory_bytes / GIB);
-	text_printf(out, "  %-8s%-15s %7s %9s %9s %11s %7s %7s\n", "stage",
-		    "layers", "weights", "gradients", "optimizer",
-		    "activations", "other", "total");
+	text_printf(out, "  %-6s %7s %10s %10s %12s %6s %6s  %s\n", "stage",
+		    "weights", "gradients", "optimizer", "activations", "other",
+		    "total", "layers");
 	while (first < count) {
 		const char *row = memory_row(summary, first);
 		uint32_t last = first;
@@ -207,7 +207,7 @@ static void print_memory(struct summary *summary)
 			snprintf(label, sizeof(label), "%u-%u", first, last);
 		else
 			snprintf(label, sizeof(label), "%u", first);
-		text_printf(out, "  %-8s%s\n", label, row);
+		text_printf(out, "  %-6s %s\n", label, row);
 		first = last + 1;
 	}
 }
@@ -240,13 +240,14 @@ static void print_dimension(struct summary *summary, enum dimension dimension,
 			text_printf(out, "  %-10s", name);
 		text_append(out, first ? "" : ", ");
 		first = false;
-		if (i == 0)
+		if (i == 0) {
 			text_printf(out, "%u within a %s", factor, level);
-		else
-			text_printf(out, "%u across the %s of %s %s", factor,
-				    plural(arena, topology->level[i - 1].name),
-				    i + 1 == topology->level_count ? "the" : "a",
-				    level);
+			continue;
+		}
+		text_printf(out, "%u across %s", factor,
+			    plural(arena, topology->level[i - 1].name));
+		if (i + 1 < topology->level_count)
+			text_printf(out, " in a %s", level);
 	}
 	if (!first)
 		text_append_char(out, '\n');

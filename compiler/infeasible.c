@@ -40,6 +40,7 @@ struct inquiry {
 	struct arena arena;		/* of the last answer */
 	struct problem *problem;
 	struct solve_result result;
+	double least_bytes;		/* that the nearest plan needs */
 };
 
 static void collect(struct inquiry *inquiry)
@@ -219,9 +220,10 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 			  bytes(inquiry, plan->memory_peak_bytes));
 		return;
 	case CONSTRAINT_MEMORY:
-		diag_help(diags, "a memory limit of %s would do, with %s",
-			  bytes(inquiry, plan->memory_peak_bytes),
-			  degrees(inquiry, plan, inquiry->problem));
+		diag_help(diags, "a limit of %s would do, or devices with more memory",
+			  bytes(inquiry, inquiry->least_bytes > 0 ?
+						 inquiry->least_bytes :
+						 plan->memory_peak_bytes));
 		return;
 	}
 }
@@ -329,12 +331,10 @@ static void report_memory(struct inquiry *inquiry,
 		  memory_terms(inquiry, memory));
 }
 
-static void report_conflict(struct inquiry *inquiry,
-			    const struct problem *problem)
+static void report_conflict(struct inquiry *inquiry)
 {
 	const struct ir_job *job = &inquiry->ir->job;
 
-	(void)problem;
 	diag_error(&inquiry->compilation->diags, E_INFEASIBLE, job->span,
 		   "no plan of job '%s' satisfies its requirements and search domains together",
 		   job->name);
@@ -395,10 +395,13 @@ void infeasible_report(struct compilation *compilation, const struct ir *ir,
 
 	arena_init(&inquiry.arena);
 	collect(&inquiry);
-	if (result->failure.has_nearest)
+	if (result->failure.has_nearest) {
+		inquiry.least_bytes =
+			result->failure.nearest.memory_peak_bytes;
 		report_memory(&inquiry, problem, &result->failure.nearest);
-	else
-		report_conflict(&inquiry, problem);
+	} else {
+		report_conflict(&inquiry);
+	}
 	if (inquiry.constraints.count > CONSTRAINTS_MAX ||
 	    problem->shape_count > SHAPES_RELAXED_MAX)
 		report_removed(&inquiry, problem, &result->failure);

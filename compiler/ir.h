@@ -165,7 +165,9 @@ struct ir_device {
 	double attention_half_sequence;		/* keys lost to masks and ramp per query row */
 	double tile_m, tile_n;			/* output tile of one multiprocessor */
 	double multiprocessors;
+	double throttling;			/* share of these rates lost under continuous load */
 	double kernel_overhead_s;		/* per kernel that is not hidden */
+	double host_operator_s;			/* host time to launch one operator's kernels */
 	double reserve_bytes;			/* context, libraries, fragmentation */
 	double group_bytes;			/* per communicator */
 	double dollars_per_s;

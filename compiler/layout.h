@@ -70,11 +70,12 @@ struct inferred {
 	enum collective kind;
 	enum group group;
 	bool backward;
-	uint32_t operator;		/* that needs or produces the value */
+	uint32_t operator;		/* that needs or produces the value; IR_NONE: the
+					 * layer's boundary */
 	uint32_t value;			/* that is converted */
 	double bytes;			/* as problem_collective.bytes */
 	enum hidden hidden;
-	uint32_t hidden_by;		/* operator (the first of a fused product), or IR_NONE */
+	uint32_t hidden_by;		/* operator (first of a fused product), or IR_NONE */
 	double hidden_s;		/* time of that compute; 0: exposed */
 	struct span span;		/* source it comes from */
 	struct span split_span;		/* the `split` that causes it */
@@ -87,8 +88,10 @@ struct operator_cost {
 	double forward_s, backward_s;
 	double parameters;			/* elements held by one device */
 	bool parameters_tied;
-	double saved_bytes;			/* first kept by this operator (its inputs, masks, scores) */
-	double core_saved_bytes;		/* of these, dropped by selective recomputation */
+	double saved_bytes;			/* first kept by this operator: inputs,
+						 * masks, scores */
+	double core_saved_bytes;		/* of these, dropped by selective
+						 * recomputation */
 	double output_bytes;
 	enum layout output_layout;		/* as produced, before any conversion */
 	uint64_t local[IR_RANK_MAX];		/* local output shape */
@@ -98,17 +101,19 @@ struct layout_result {
 	struct operator_cost *operator;		/* class->operator_count entries */
 	struct inferred *inferred;		/* in the order of the walk */
 	uint32_t inferred_count;
-	double forward_s, backward_s;		/* compute of all operators */
-	double core_forward_s;			/* forward part redone by selective recomputation */
+	double forward_s, backward_s;		/* compute of all operators, or the host's
+						 * time to launch them if longer */
+	double core_forward_s;			/* part that selective recomputation redoes */
 	double parameters;			/* elements held by one device */
 	double tied_parameters;			/* of these, owned by another layer */
 	double input_bytes;			/* of the layer's input on one device */
 	bool input_saved;			/* saved_bytes holds the input */
-	double output_bytes;			/* 0 when nothing follows: a loss or logits */
-	double saved_bytes;			/* kept for backward, nothing recomputed; each value once */
+	double output_bytes;			/* 0 when nothing follows: loss, logits */
+	double saved_bytes;			/* kept for backward, nothing recomputed;
+						 * each value once */
 	double core_saved_bytes;		/* part that selective recomputation drops */
-	double working_bytes;			/* largest transient of one operator: gathered inputs
-						 * and the gradients around it */
+	double working_bytes;			/* largest transient of one operator:
+						 * gathered inputs, gradients around it */
 };
 
 /* Whether the class can be cut that way; otherwise the axis and the degree that

@@ -131,7 +131,8 @@ static void product_time(struct layout_walk *walk, uint32_t index)
 		state->input_gradient_s =
 			operator_time_gemm(device, precision, m, n, k);
 		state->weight_gradient_s =
-			operator_time_gemm(device, precision, k, m, n);
+			operator_time_gemm(device, precision, k, m, n) +
+			operator_time_accumulate(device, k * n);
 	}
 	cost->forward_s = share * operator_time_gemm(device, precision, m, k, n);
 	cost->backward_s = share * (leader->input_gradient_s +
@@ -319,14 +320,12 @@ static void binary_cost(struct layout_walk *walk, uint32_t index)
 		move(walk, index, count * 3 * e, count * 5 * e);
 		return;
 	}
-	move(walk, index, count * 3 * e, count * 3 * e);
-	if (!walk->operator[index].takes_dropout)
+	if (!walk->operator[index].takes_dropout) {
+		move(walk, index, count * 3 * e, count * 3 * e);
 		return;
+	}
 	/* The mask is written on the way; undoing it is a kernel of its own. */
-	walk->result->operator[index].forward_bytes += count * MASK_BYTES;
-	walk->result->operator[index].forward_s +=
-		count * MASK_BYTES / (walk->ir->topology.device.memory_bandwidth_Bps *
-				      walk->ir->topology.device.memory_efficiency);
+	move(walk, index, count * (3 * e + MASK_BYTES), count * 3 * e);
 	move(walk, index, 0, count * (2 * e + MASK_BYTES));
 }
 
@@ -343,7 +342,7 @@ static void custom_cost(struct layout_walk *walk, uint32_t index)
 			(double)(walk->ir->model.sequence_length /
 				 walk->shape->context);
 	double peak = device->peak_flops[walk->ir->job.precision] *
-		      device->gemm_efficiency;
+		      device->gemm_efficiency * (1 - device->throttling);
 	double bytes;
 
 	if (layout == LAYOUT_CUT || layout == LAYOUT_SEQUENCE)
@@ -413,6 +412,23 @@ static void output_shape(struct layout_walk *walk, uint32_t index)
 		layout_value_bytes(walk, output, cost->output_layout);
 }
 
+/* The host launches the kernels of every operator that is not part of another's;
+ * where that takes longer than the kernels, the device waits. */
+static void wait_for_host(struct layout_walk *walk)
+{
+	struct layout_result *result = walk->result;
+	double host_s = 0;
+
+	for (uint32_t i = 0; i < walk->class->operator_count; i++)
+		if (!walk->operator[i].is_fused &&
+		    walk->operator[i].leader == i)
+			host_s += walk->ir->topology.device.host_operator_s;
+	if (result->forward_s < host_s)
+		result->forward_s = host_s;
+	if (result->backward_s < host_s)
+		result->backward_s = host_s;
+}
+
 void layout_walk_costs(struct layout_walk *walk)
 {
 	const struct ir_class *class = walk->class;
@@ -432,6 +448,7 @@ void layout_walk_costs(struct layout_walk *walk)
 		if (cost->parameters_tied)
 			result->tied_parameters += cost->parameters;
 	}
+	wait_for_host(walk);
 }
 
 /* How long each hidden collective has. Gradients of keys and values travel with

@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/cmd_explain.c \
 	%D%/cmd_list.c \
 	%D%/cmd_params.c \
+	%D%/cmd_solve.c \
 	%D%/commands.def \
 	%D%/depfile.c \
 	%D%/depfile.h \
@@ -52,6 +53,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_operator.c \
 	%D%/lower_predicate.c \
 	%D%/lower_requirement.c \
+	%D%/lower_split.c \
 	%D%/lower_template.c \
 	%D%/lower_topology.c \
 	%D%/megatron_flags.def \
@@ -76,6 +78,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/problem_from_ir.c \
 	%D%/problem_from_ir.h \
 	%D%/problem_shapes.c \
+	%D%/published_json.c \
+	%D%/published_json.h \
+	%D%/published_write.c \
 	%D%/ranks.c \
 	%D%/ranks.h \
 	%D%/target.h \

@@ -35,7 +35,7 @@ bool lower_not_yet(struct lower *lower, struct span span, const char *what)
 			  "%s is not available in this version of nestc", what);
 }
 
-void lower_suggest(struct lower *lower, const char *name,
+bool lower_suggest(struct lower *lower, const char *name,
 		   const char *const *known, uint32_t count)
 {
 	const char *best = NULL;
@@ -53,6 +53,7 @@ void lower_suggest(struct lower *lower, const char *name,
 	}
 	if (best)
 		diag_help(lower->diags, "did you mean '%s'?", best);
+	return best != NULL;
 }
 
 bool lower_name_value(struct lower *lower, struct scope *scope,

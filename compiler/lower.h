@@ -41,8 +41,8 @@ struct lower {
 	/* lets of the job that only the solver can evaluate: used in place */
 	VEC(struct job_let) let;
 	VEC(struct ir_requirement) requirement;
-	const struct record *model;	/* NULL until found */
-	const struct record *topology;
+	struct record *model;		/* NULL until found */
+	struct record *topology;
 	uint32_t depth;			/* of nested expressions now */
 };
 
@@ -54,8 +54,8 @@ void lower_leave(struct lower *lower);
 /* Refuses a construct whose meaning a later version will have. */
 bool lower_not_yet(struct lower *lower, struct span span, const char *what);
 
-/* Adds "did you mean" for the nearest of count names, if one is near. */
-void lower_suggest(struct lower *lower, const char *name,
+/* Adds "did you mean" for the nearest of count names; false if none is near. */
+bool lower_suggest(struct lower *lower, const char *name,
 		   const char *const *known, uint32_t count);
 
 /* The value a name has in a scope; the span is where it is used. */
@@ -168,6 +168,13 @@ struct template_name *template_find(struct template *template,
 				    const char *name);
 /* Marks every tensor an expression names as used. */
 void template_use(struct template *template, const struct ast *expression);
+
+/* Splits, in lower_split.c. */
+
+/* Takes one `split` item. */
+bool template_split(struct template *template, const struct ast *item);
+/* Whether everything in the finished class can be cut as its axes are split. */
+bool template_check_splits(struct lower *lower, const struct ir_class *class);
 
 /* Calls of operators, in lower_operator.c. */
 bool operator_is_known(const char *name);

@@ -42,16 +42,22 @@ static size_t job_item_find(const char *name)
 	return i;
 }
 
-static bool unknown_item(struct lower *lower, const struct ast *item)
+/* A misspelt item counts as seen, so that it is not reported as missing too. */
+static bool unknown_item(struct lower *lower, const struct ast *item,
+			 const struct ast **seen)
 {
 	const char *names[JOB_ITEM_COUNT];
 	uint32_t count = 0;
 
 	diag_error(lower->diags, E_JOB_FIELD, item->name_span,
 		   "a job has no %s '%s'", ast_kind_name(item->kind), item->name);
-	for (size_t i = 0; i < JOB_ITEM_COUNT; i++)
-		if (job_items[i].is_block == (item->kind != AST_FIELD))
-			names[count++] = job_items[i].name;
+	for (size_t i = 0; i < JOB_ITEM_COUNT; i++) {
+		if (job_items[i].is_block != (item->kind != AST_FIELD))
+			continue;
+		names[count++] = job_items[i].name;
+		if (!seen[i] && diag_resembles(item->name, job_items[i].name, NULL))
+			seen[i] = item;
+	}
 	lower_suggest(lower, item->name, names, count);
 	if (item->kind == AST_FIELD && variable_find(item->name) != VARIABLE_COUNT)
 		diag_help(lower->diags, "to fix it, write: search { %s in { .. } }",
@@ -66,7 +72,7 @@ static bool check_named_item(struct lower *lower, const struct ast *item,
 
 	if (index == JOB_ITEM_COUNT ||
 	    job_items[index].is_block != (item->kind != AST_FIELD))
-		return unknown_item(lower, item);
+		return unknown_item(lower, item, seen);
 	if (job_items[index].later)
 		return lower_not_yet(lower, item->name_span,
 				     arena_printf(lower->arena, "'%s'", item->name));
@@ -159,18 +165,13 @@ static bool check_items(struct lower *lower, const struct ast *body)
 
 static bool job_record(struct lower *lower, const struct ast *body,
 		       const char *name, enum record_kind kind,
-		       const struct record **record)
+		       struct record **record)
 {
 	const struct ast *field = lower_field(body, name);
-	struct record *found = NULL;
 
-	if (!field)
-		return false;
-	if (!eval_record(&lower->eval, lower->scope, field->child[0], kind,
-			 arena_printf(lower->arena, "'%s'", name), &found))
-		return false;
-	*record = found;
-	return true;
+	return field && eval_record(&lower->eval, lower->scope, field->child[0],
+				    kind, arena_printf(lower->arena, "'%s'", name),
+				    record);
 }
 
 /* A symbol of a field as an index into names; keeps it where it is absent. */
@@ -251,7 +252,7 @@ static bool job_batch(struct lower *lower, const struct ast *body)
 }
 
 static void bind_record(struct lower *lower, const char *name,
-			const struct record *record)
+			struct record *record)
 {
 	struct value value = {
 		.kind = record ? VALUE_RECORD : VALUE_ERROR,
@@ -260,7 +261,7 @@ static void bind_record(struct lower *lower, const char *name,
 
 	if (record) {
 		value.span = record->span;
-		value.record = (struct record *)record;
+		value.record = record;
 	}
 	scope_set(lower->scope, intern_string(&lower->compilation->intern, name),
 		  value);
@@ -270,7 +271,7 @@ static void bind_record(struct lower *lower, const char *name,
 static void bind_records(struct lower *lower)
 {
 	const char *name = intern_string(&lower->compilation->intern, "device");
-	const struct record *device = NULL;
+	struct record *device = NULL;
 	const struct field *field;
 
 	if (lower->topology) {

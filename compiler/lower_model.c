@@ -30,25 +30,36 @@ static bool value_equal(const struct value *a, const struct value *b)
 	}
 }
 
-/* Whether two layers apply one template to equal arguments. */
-static bool layer_equal(struct lower *lower, const struct record *a,
-			const struct record *b)
-{
-	const struct ast *parameters;
+/* What makes two layers equal: one template and equal arguments. */
+struct layer_key {
+	const struct ast *declaration;
+	struct value *value;		/* of every parameter, in order */
+	uint32_t count;
+};
 
+static bool layer_key(struct lower *lower, const struct record *layer,
+		      struct layer_key *key)
+{
+	const struct ast *parameters = declaration_parameters(layer->declaration);
+
+	key->declaration = layer->declaration;
+	key->count = parameters ? parameters->child_count : 0;
+	key->value = ARENA_ARRAY(lower->arena, struct value, key->count);
+	for (uint32_t i = 0; i < key->count; i++)
+		if (!lower_name_value(lower, layer->scope,
+				      parameters->child[i]->name, layer->span,
+				      &key->value[i]))
+			return false;
+	return true;
+}
+
+static bool layer_key_equal(const struct layer_key *a, const struct layer_key *b)
+{
 	if (a->declaration != b->declaration)
 		return false;
-	parameters = declaration_parameters(a->declaration);
-	for (uint32_t i = 0; parameters && i < parameters->child_count; i++) {
-		const struct ast *parameter = parameters->child[i];
-		struct value x, y;
-
-		if (!lower_name_value(lower, a->scope, parameter->name,
-				      parameter->span, &x) ||
-		    !lower_name_value(lower, b->scope, parameter->name,
-				      parameter->span, &y) || !value_equal(&x, &y))
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!value_equal(&a->value[i], &b->value[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -72,14 +83,20 @@ static void add_run(struct ir_model *model, uint32_t class_index, uint32_t count
 
 /* The class of a layer, lowered unless an equal layer came before. */
 static bool find_class(struct lower *lower, const struct record *layer,
-		       const struct record **first, uint32_t *index)
+		       struct layer_key *key, uint32_t *index)
 {
 	struct ir_model *model = &lower->ir->model;
+	struct layer_key *own = &key[model->class_count];
 
-	for (*index = 0; *index < model->class_count; (*index)++)
-		if (layer_equal(lower, first[*index], layer))
-			return true;
-	first[model->class_count] = layer;
+	*index = model->class_count;
+	if (!layer_key(lower, layer, own))
+		return false;
+	for (uint32_t i = 0; i < model->class_count; i++) {
+		if (!layer_key_equal(&key[i], own))
+			continue;
+		*index = i;
+		return true;
+	}
 	return lower_template(lower, layer, &model->class[model->class_count++]);
 }
 
@@ -87,8 +104,8 @@ static bool find_class(struct lower *lower, const struct record *layer,
 static bool lower_layers(struct lower *lower, const struct record *record)
 {
 	struct ir_model *model = &lower->ir->model;
-	const struct record **first =
-		ARENA_ARRAY(lower->arena, const struct record *, record->part_count);
+	struct layer_key *key =
+		ARENA_ARRAY(lower->arena, struct layer_key, record->part_count);
 	bool good = true;
 
 	model->class = ARENA_ARRAY(lower->arena, struct ir_class,
@@ -102,7 +119,7 @@ static bool lower_layers(struct lower *lower, const struct record *record)
 			return false;
 		if (!count)
 			continue;
-		good = find_class(lower, record->part[i], first, &index) && good;
+		good = find_class(lower, record->part[i], key, &index) && good;
 		class = &model->class[index];
 		class->is_block = class->is_block || count > 1 ||
 				  has_operator(class, IR_ATTENTION);

@@ -137,10 +137,12 @@ static bool take_named(struct template *template, struct call *call,
 	uint32_t index = named_find(call->form, name);
 
 	if (index == NAMED_MAX) {
-		argument_error(template, call, argument->span,
-			       arena_printf(lower->arena, "has no argument '%s'", name));
-		lower_suggest(lower, name, call->form->named,
-			      named_count(call->form));
+		diag_error(lower->diags, E_OPERATOR_ARGUMENT, argument->span,
+			   "'%s' has no argument '%s'", call->name, name);
+		if (!lower_suggest(lower, name, call->form->named,
+				   named_count(call->form)))
+			diag_help(lower->diags, "it is written %s",
+				  call->form->usage);
 		return false;
 	}
 	if (call->named[index])
@@ -742,6 +744,7 @@ static bool unknown_operator(struct template *template, const struct ast *call)
 	struct lower *lower = template->lower;
 	const struct ast *callee = call->child[0];
 	const char *names[IR_OPERATOR_COUNT];
+	struct text list;
 	uint32_t count = 0;
 
 	if (callee->kind != AST_NAME)
@@ -757,7 +760,12 @@ static bool unknown_operator(struct template *template, const struct ast *call)
 	else
 		diag_error(lower->diags, E_UNKNOWN_OPERATOR, callee->span,
 			   "unknown operator '%s'", callee->name);
-	lower_suggest(lower, callee->name, names, count);
+	if (lower_suggest(lower, callee->name, names, count))
+		return false;
+	text_init(&list, lower->arena);
+	for (uint32_t i = 0; i < count; i++)
+		text_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	diag_help(lower->diags, "the operators are %s", list.at);
 	return false;
 }
 

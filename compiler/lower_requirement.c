@@ -214,6 +214,21 @@ bool lower_require(struct lower *lower, const struct ast *expression,
 	return !holds || require_parts(lower, expression, reason);
 }
 
+/* `tensor in { 1, 2 }` standing alone is read as a domain; here it is an
+ * expression like any other. */
+static const struct ast *membership(struct lower *lower, const struct ast *item)
+{
+	struct ast *name = ast_new(lower->arena, AST_NAME, item->name_span);
+	struct ast *binary = ast_with(lower->arena, AST_BINARY, item->span, 2,
+				      name, item->child[0]);
+
+	name->name = item->name;
+	name->name_span = item->name_span;
+	binary->name = intern_string(&lower->compilation->intern, "in");
+	binary->name_span = item->span;
+	return binary;
+}
+
 static bool require_item(struct lower *lower, const struct ast *item)
 {
 	const struct ast *reason = NULL;
@@ -230,10 +245,7 @@ static bool require_item(struct lower *lower, const struct ast *item)
 				     item->child_count > 1 ? item->child[1] : NULL,
 				     reason ? reason->text : NULL);
 	case AST_IN:
-		diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
-			   "a domain belongs in the search block");
-		diag_help(lower->diags, "write: search { %s in .. }", item->name);
-		return false;
+		return lower_require(lower, membership(lower, item), NULL, NULL);
 	default:
 		return diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
 				  "a %s is no requirement",

@@ -18,10 +18,10 @@ static const char *const device_fields[] = {
 
 #define DEVICE_FIELD_COUNT (sizeof(device_fields) / sizeof(*device_fields))
 
-/* Shares of something; the last two may be nothing at all. */
+/* Shares of something; of some there may be nothing at all. */
 static bool is_share(const char *name, bool *may_be_zero)
 {
-	*may_be_zero = !strcmp(name, "gemm.wave");
+	*may_be_zero = !strcmp(name, "gemm.wave") || !strcmp(name, "throttling");
 	return strstr(name, "efficiency") || *may_be_zero ||
 	       !strcmp(name, "gemm.narrow");
 }
@@ -48,6 +48,13 @@ static bool check_device_number(struct lower *lower, struct span span,
 		return diag_error(lower->diags, E_DEVICE_VALUE, span,
 				  "'%s' is a share and must be above 0%% and at most 100%%",
 				  name);
+	if (!strcmp(name, "throttling") && number >= 1)
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'%s' is the share lost and must be below 100%%",
+				  name);
+	if (!strcmp(name, "throttling") && number == 1)
+		return diag_error(lower->diags, E_DEVICE_VALUE, span,
+				  "'throttling' must be below 100%%: nothing would be left");
 	if (is_count(name) && number < 1)
 		return diag_error(lower->diags, E_DEVICE_VALUE, span,
 				  "'%s' must be at least 1", name);
@@ -330,13 +337,11 @@ static bool level_number(struct lower *lower, const struct record *record,
 	if (isfinite(*number) && *number <= high &&
 	    (closed ? *number >= low : *number > low))
 		return true;
-	diag_error(lower->diags, E_LEVEL_VALUE, level_span(lower, record, name),
-		   "'%s' of level '%s' must be %s %g", name, record->name,
-		   closed ? "at least" : "above", low);
-	if (high == 1)
-		diag_note(lower->diags, SPAN_NONE,
-			  "it is a share: at most 1, or 100%%");
-	return false;
+	return diag_error(lower->diags, E_LEVEL_VALUE,
+			  level_span(lower, record, name),
+			  "'%s' of level '%s' must be %s %g%s", name, record->name,
+			  closed ? "at least" : "above", low,
+			  high == 1 ? " and at most 100%" : "");
 }
 
 static bool level_fanout(struct lower *lower, const struct record *record,

@@ -19,7 +19,7 @@ static double element_bytes(enum ir_precision precision)
 }
 
 /* Peak of the precision, or of the nearest one the device has. */
-static double peak_flops(const struct ir_device *device,
+static double rated_flops(const struct ir_device *device,
 			 enum ir_precision precision)
 {
 	if (device->peak_flops[precision] > 0)
@@ -31,9 +31,21 @@ static double peak_flops(const struct ir_device *device,
 	return device->peak_flops[IR_FP32];
 }
 
+static double peak_flops(const struct ir_device *device,
+			 enum ir_precision precision)
+{
+	return rated_flops(device, precision) * (1 - device->throttling);
+}
+
 static double effective_bandwidth(const struct ir_device *device)
 {
-	return device->memory_bandwidth_Bps * device->memory_efficiency;
+	return device->memory_bandwidth_Bps * device->memory_efficiency *
+	       (1 - device->throttling);
+}
+
+double operator_time_accumulate(const struct ir_device *device, double elements)
+{
+	return 8 * elements / effective_bandwidth(device);
 }
 
 double operator_time_memory(const struct ir_device *device, double bytes)

@@ -33,6 +33,9 @@
  *	product, fp8	                  H100 7.1 % 21 %   H200 6.9 % 18 %   B200 7.3 % 18 %
  *	attention	A100 1.2 %  4 %   H100 3.0 %  8 %   H200 2.4 %  6 %   B200 3.4 %  9 %
  *
+ * All rates (peak and bandwidth) are then lowered by `throttling`, the share
+ * lost under continuous load; 0 reproduces the timings above.
+ *
  * (two libraries differ by 2 % median on A100 and 5 % on H100 for the same
  * product). `make bench` prints the errors where NESTC_MEASURED_DIR names the
  * directory of such tables.
@@ -73,6 +76,10 @@ double operator_time_attention(const struct ir_device *device,
 			       enum ir_precision precision,
 			       const struct attention_shape *shape,
 			       bool backward);
+
+/* What adding a product's result to 32-bit sums already in memory costs beyond
+ * the product: 8 bytes an element, moved after the last multiplication. */
+double operator_time_accumulate(const struct ir_device *device, double elements);
 
 /* A kernel that only moves bytes (read and written together). */
 double operator_time_memory(const struct ir_device *device, double bytes);

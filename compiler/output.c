@@ -13,13 +13,15 @@
 #include <unistd.h>
 
 #include "compiler/cli.h"
+#include "lang/diag.h"
 
 /* Symbolic links that are followed before giving up. */
 #define LINKS_MAX 32
 
-void outputs_init(struct outputs *outputs, struct arena *arena)
+void outputs_init(struct outputs *outputs, struct arena *arena,
+		  struct diags *diags)
 {
-	*outputs = (struct outputs){ .arena = arena };
+	*outputs = (struct outputs){ .arena = arena, .diags = diags };
 }
 
 bool outputs_add(struct outputs *outputs, const char *path, const char *bytes,
@@ -43,12 +45,15 @@ bool outputs_add(struct outputs *outputs, const char *path, const char *bytes,
 	return true;
 }
 
-static bool complain(const struct output *output)
+static bool report(const struct outputs *outputs, const struct output *output)
 {
-	cli_complain("cannot write '%s': %s",
-		     output->path ? output->path : "standard output",
-		     strerror(errno));
-	return false;
+	if (!output->path)
+		return diag_error(outputs->diags, E_UNWRITABLE, SPAN_NONE,
+				  "standard output cannot be written: %s",
+				  strerror(errno));
+	return diag_error(outputs->diags, E_UNWRITABLE, SPAN_NONE,
+			  "'%s' cannot be written: %s", output->path,
+			  strerror(errno));
 }
 
 static bool write_all(int descriptor, const char *bytes, size_t length)
@@ -105,42 +110,45 @@ static mode_t mode_of(const struct stat *existing)
 }
 
 /* Writes a regular file's new contents beside it. */
-static bool write_aside(struct arena *arena, struct output *output,
+static bool write_aside(const struct outputs *outputs, struct output *output,
 			const struct stat *existing)
 {
-	char *aside = arena_printf(arena, "%s.nestc-XXXXXX", output->target);
+	char *aside = arena_printf(outputs->arena, "%s.nestc-XXXXXX",
+				   output->target);
 	int descriptor = mkstemp(aside);
 	bool fine;
 
 	if (descriptor < 0)
-		return complain(output);
+		return report(outputs, output);
 	output->aside = aside;
 	fine = write_all(descriptor, output->bytes, output->length) &&
 	       fchmod(descriptor, mode_of(existing)) == 0;
 	if (!fine) {
-		complain(output);
+		report(outputs, output);
 		close(descriptor);
 		return false;
 	}
-	return close(descriptor) == 0 || complain(output);
+	return close(descriptor) == 0 || report(outputs, output);
 }
 
-static bool write_directly(const struct output *output, int descriptor)
+static bool write_directly(const struct outputs *outputs,
+			   const struct output *output, int descriptor)
 {
 	return write_all(descriptor, output->bytes, output->length) ||
-	       complain(output);
+	       report(outputs, output);
 }
 
-static bool write_special(const struct output *output)
+static bool write_special(const struct outputs *outputs,
+			  const struct output *output)
 {
 	int descriptor = open(output->target, O_WRONLY | O_NOCTTY);
 	bool fine;
 
 	if (descriptor < 0)
-		return complain(output);
-	fine = write_directly(output, descriptor);
+		return report(outputs, output);
+	fine = write_directly(outputs, output, descriptor);
 	if (close(descriptor) != 0 && fine)
-		fine = complain(output);
+		fine = report(outputs, output);
 	return fine;
 }
 
@@ -158,14 +166,14 @@ static bool stage(struct outputs *outputs)
 		exists = stat(output->target, &status) == 0;
 		if (exists && S_ISDIR(status.st_mode)) {
 			errno = EISDIR;
-			return complain(output);
+			return report(outputs, output);
 		}
 		if (exists && !S_ISREG(status.st_mode))
 			continue;
 		/* A rename would replace even a file that is write-protected. */
 		if (exists && access(output->target, W_OK) != 0)
-			return complain(output);
-		if (!write_aside(outputs->arena, output,
+			return report(outputs, output);
+		if (!write_aside(outputs, output,
 				 exists ? &status : NULL))
 			return false;
 	}
@@ -177,9 +185,9 @@ static bool write_unstaged(const struct outputs *outputs)
 	for (size_t i = 0; i < outputs->all.count; i++) {
 		const struct output *output = &outputs->all.at[i];
 
-		if (!output->path && !write_directly(output, STDOUT_FILENO))
+		if (!output->path && !write_directly(outputs, output, STDOUT_FILENO))
 			return false;
-		if (output->path && !output->aside && !write_special(output))
+		if (output->path && !output->aside && !write_special(outputs, output))
 			return false;
 	}
 	return true;
@@ -193,7 +201,7 @@ static bool commit(struct outputs *outputs)
 		if (!output->aside)
 			continue;
 		if (rename(output->aside, output->target) != 0)
-			return complain(output);
+			return report(outputs, output);
 		output->aside = NULL;
 	}
 	return true;

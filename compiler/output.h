@@ -13,6 +13,8 @@
 #include "lang/base/arena.h"
 #include "lang/base/vec.h"
 
+struct diags;
+
 struct output {
 	const char *path;	/* as given; NULL is standard output */
 	const char *bytes;
@@ -23,13 +25,17 @@ struct output {
 
 struct outputs {
 	struct arena *arena;
+	struct diags *diags;
 	VEC(struct output) all;
 };
 
-void outputs_init(struct outputs *outputs, struct arena *arena);
+/* What cannot be written is reported as E_UNWRITABLE in diags. */
+void outputs_init(struct outputs *outputs, struct arena *arena,
+		  struct diags *diags);
 
 /* Plans a file; the bytes are kept, not copied. A path of NULL or "-" is
- * standard output. False, reported, if the path has been given before. */
+ * standard output. False, with a complaint about the command line, if the path
+ * has been given before. */
 bool outputs_add(struct outputs *outputs, const char *path, const char *bytes,
 		 size_t length);
 

@@ -104,7 +104,8 @@ static void build_training(struct problem_build *build)
 		.overlap_gather = build->rules.overlap_gather,
 		.step_bytes = training->step,
 		.memory_bandwidth_Bps = device->memory_bandwidth_Bps *
-					device->memory_efficiency,
+					device->memory_efficiency *
+					(1 - device->throttling),
 	};
 }
 

@@ -238,7 +238,8 @@ static bool report_many(struct problem_build *build, uint64_t count)
 		   "'tensor', 'context', 'sequence' and 'micro_batch'",
 		   (unsigned long long)count);
 	diag_help(build->diags,
-		  "give 'micro_batch' or 'context' a domain in 'search', for example micro_batch in { 1, 2, 4 }");
+		  "give 'micro_batch' or 'context' a domain in 'search', "
+		  "for example micro_batch in { 1, 2, 4 }");
 	return false;
 }
 
@@ -295,7 +296,8 @@ static bool report_none(struct problem_build *build,
 		diag_error(build->diags, E_NO_SHAPE, domain->span,
 			   "'sequence = on' fits none of the values of 'tensor'");
 		diag_note(build->diags, SPAN_NONE,
-			  "sequence parallelism needs tensor > 1 that divides the %llu tokens of a sequence over context",
+			  "sequence parallelism needs tensor > 1 that divides "
+			  "the %llu tokens of a sequence over context",
 			  (unsigned long long)build->ir->model.sequence_length);
 		diag_help(build->diags, "allow 'sequence = off' as well");
 		return false;

@@ -128,7 +128,8 @@ static void report_unknown(struct matching *matching, const char *name,
 		diag_help(matching->diags, "did you mean '%s'?", best);
 		diag_fix(matching->diags, span, best);
 	} else if (parameter_count(matching)) {
-		diag_help(matching->diags, "its parameters are %s",
+		diag_help(matching->diags, "'%s' takes %s",
+			  matching->declaration->name,
 			  parameter_names(matching));
 	} else {
 		diag_help(matching->diags, "'%s' takes no arguments",
@@ -215,12 +216,13 @@ static void match_one(struct matching *matching, const struct ast *argument,
 				  "only the first argument may stand without its name");
 	if (parameter_count(matching))
 		diag_help(matching->diags,
-			  "write 'name = ...'; the parameters of '%s' are %s",
+			  "write 'name = ..'; '%s' takes %s",
 			  matching->declaration->name, parameter_names(matching));
 }
 
 static void check_missing(struct matching *matching, struct span span)
 {
+	const char *first = NULL;
 	struct text text;
 	uint32_t missing = 0;
 
@@ -232,7 +234,7 @@ static void check_missing(struct matching *matching, struct span span)
 			continue;
 		text_printf(&text, "%s'%s'", missing ? ", " : "",
 			    parameter->name);
-		missing++;
+		first = missing++ ? first : parameter->name;
 	}
 	if (!missing)
 		return;
@@ -243,6 +245,7 @@ static void check_missing(struct matching *matching, struct span span)
 				  text.at);
 	diag_note(matching->diags, matching->declaration->name_span,
 		  "'%s' is declared here", matching->declaration->name);
+	diag_help(matching->diags, "add '%s = ..'", first);
 }
 
 bool call_match(struct diags *diags, struct arena *arena,

@@ -23,7 +23,8 @@ static void check_type(struct check *check, const struct ast *type)
 	diag_error(check->diags, E_UNKNOWN_TYPE, type->span,
 		   "there is no type '%s'", type->name);
 	diag_help(check->diags,
-		  "types are int, float, bool, string, quantities such as size, time and bandwidth, and device, topology, model");
+		  "types are int, float, bool, string, quantities such as "
+		  "size, time and bandwidth, and device, topology, model");
 }
 
 static void report_twice(struct check *check, enum diag_code code,
@@ -183,8 +184,8 @@ static void check_block(struct check *check, const struct ast *item,
 			   "a %s has no block '%s'", body_name(record),
 			   item->name);
 		diag_help(check->diags, record->kind == IN_MODEL ?
-			  "its layers stand in 'layers { ... }'" :
-			  "a level has a name: 'level node { ... }'");
+			  "its layers stand in 'layers { .. }'" :
+			  "a level has a name: 'level node { .. }'");
 		return;
 	}
 	check_inner(check, item->child[0], record, IN_BLOCK);

@@ -79,6 +79,9 @@ static void report(struct check *check, const struct graph *graph,
 			  "'%s' needs '%s' here", item[node]->name,
 			  item[graph->stack[begin + i + 1]]->name);
 	}
+	diag_help(check->diags,
+		  "nothing may be defined by itself: repeat layers with "
+		  "'N * ..' or 'for', add up lists with 'sum'");
 }
 
 static void visit(struct check *check, struct graph *graph, uint32_t root)

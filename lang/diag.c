@@ -141,8 +141,10 @@ static struct diag_part *copy_frames(struct diags *diags)
 
 static void keep(struct diags *diags, struct diagnostic *diag)
 {
-	if (diags->count == KEPT_MAX)
+	if (diags->count == KEPT_MAX) {
+		diags->errors_dropped += diag->severity == DIAG_ERROR;
 		return;
+	}
 	if (diags->count == diags->capacity) {
 		size_t capacity = diags->count ? 2 * diags->count : 16;
 		struct diagnostic **at =
@@ -315,9 +317,10 @@ static bool is_kept(struct diagnostic *const *kept, size_t count,
  * latter there were, counting those that were never kept. */
 static uint32_t select_shown(struct diags *diags)
 {
-	uint32_t hidden = 0;
+	uint32_t hidden = diags->errors_dropped;
 	size_t kept = 0;
 
+	diags->errors_dropped = 0;
 	if (diags->count)
 		qsort(diags->at, diags->count, sizeof(*diags->at), compare);
 	for (size_t i = 0; i < diags->count; i++) {

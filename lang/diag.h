@@ -72,6 +72,7 @@ struct diags {
 	struct diagnostic *last;	/* to which parts are added */
 	uint32_t reported;		/* all ever reported: gives the order */
 	uint32_t errors_shown;		/* over all flushes */
+	uint32_t errors_dropped;	/* not kept since the last flush */
 };
 
 /* One level of "while expanding ...", kept on the caller's stack. */

@@ -35,7 +35,7 @@ bool eval_steps(struct eval *eval, uint64_t steps, struct span span)
 		   "evaluation takes more than %llu steps",
 		   (unsigned long long)limit);
 	diag_help(&eval->compilation->diags,
-		  "repeat equal layers with 'N * layer(...)' instead of a loop");
+		  "repeat equal layers with 'N * layer(..)', and name a value used often with 'let'");
 	return false;
 }
 
@@ -109,7 +109,7 @@ bool eval_wrong_kind(struct eval *eval, const struct value *value,
 			   what, wanted, eval_source_text(eval, span),
 			   eval_describe(eval, value));
 	if (value->kind == VALUE_CALLABLE)
-		diag_help(diags, "call it: '%s(...)'",
+		diag_help(diags, "call it: '%s(..)'",
 			  value->callable.declaration->name);
 	return false;
 }
@@ -529,39 +529,50 @@ bool eval_expression(struct eval *eval, struct scope *scope,
 
 /* ---- demands ---- */
 
+/* The unit people mostly write for a dimension, and an example of a number. */
+struct usual_unit {
+	struct unit unit;
+	const char *spelling;
+	const char *example;
+};
+
+static const struct usual_unit usual_units[] = {
+	{ UNIT_NONE, "", "1" },
+	{ UNIT_BYTE, "GiB", "80" },
+	{ UNIT_SECOND, "us", "3" },
+	{ UNIT_BYTE_PER_SECOND, "GB/s", "450" },
+	{ UNIT_FLOP, "TFLOP", "1" },
+	{ UNIT_FLOP_PER_SECOND, "TFLOP/s", "989" },
+	{ UNIT_WATT, "W", "700" },
+	{ UNIT_DOLLAR_PER_SECOND, "$/h", "2.5" },
+};
+
+static const struct usual_unit *usual_unit_find(struct unit unit)
+{
+	for (size_t i = 0; i < sizeof(usual_units) / sizeof(*usual_units); i++)
+		if (unit_equal(usual_units[i].unit, unit))
+			return &usual_units[i];
+	return NULL;
+}
+
 void eval_suggest_unit(struct eval *eval, const struct ast *expression,
 		       const struct value *value, struct unit unit)
 {
-	static const struct {
-		struct unit unit;
-		const char *spelling;
-	} usual[] = {
-		{ UNIT_BYTE, "GiB" },
-		{ UNIT_SECOND, "us" },
-		{ UNIT_BYTE_PER_SECOND, "GB/s" },
-		{ UNIT_FLOP, "TFLOP" },
-		{ UNIT_FLOP_PER_SECOND, "TFLOP/s" },
-		{ UNIT_WATT, "W" },
-		{ UNIT_DOLLAR_PER_SECOND, "$/h" },
-	};
+	const struct usual_unit *usual = usual_unit_find(unit);
 	struct diags *diags = &eval->compilation->diags;
 	struct text number;
 
-	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
-		if (!unit_equal(usual[i].unit, unit))
-			continue;
-		text_init(&number, diags->arena);
-		if (expression && expression->kind == AST_NUMBER &&
-		    expression->text)
-			text_append(&number, expression->text);
-		else
-			text_append_number(&number, value->number);
-		text_append(&number, usual[i].spelling);
-		diag_help(diags, "give it a unit, for instance '%s'",
-			  number.at);
-		if (expression && expression->kind == AST_NUMBER)
-			diag_fix(diags, expression->span, number.at);
-	}
+	if (!usual || unit_is_none(unit))
+		return;
+	text_init(&number, diags->arena);
+	if (expression && expression->kind == AST_NUMBER && expression->text)
+		text_append(&number, expression->text);
+	else
+		text_append_number(&number, value->number);
+	text_append(&number, usual->spelling);
+	diag_help(diags, "give it a unit, for instance '%s'", number.at);
+	if (expression && expression->kind == AST_NUMBER)
+		diag_fix(diags, expression->span, number.at);
 }
 
 static bool number_of(struct eval *eval, const struct ast *expression,
@@ -693,6 +704,7 @@ bool eval_field_number(struct eval *eval, const struct record *record,
 		       double *number)
 {
 	struct compilation *compilation = eval->compilation;
+	const struct usual_unit *usual;
 	const struct field *field;
 	const char *what;
 
@@ -707,5 +719,9 @@ bool eval_field_number(struct eval *eval, const struct record *record,
 		   "%s '%s' does not say its '%s'",
 		   record_kind_name(record->kind),
 		   record->name ? record->name : "", name);
+	usual = usual_unit_find(unit);
+	if (usual)
+		diag_help(&compilation->diags, "add for instance '%s = %s%s'",
+			  name, usual->example, usual->spelling);
 	return false;
 }

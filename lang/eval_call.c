@@ -133,7 +133,7 @@ static bool apply(struct eval *eval, const struct ast *declaration,
 	struct diag_frame frame;
 	struct scope *visible, *inside;
 	const struct ast **given;
-	bool ok;
+	bool has_frame, ok;
 
 	*value = VALUE_FAILED;
 	if (declaration->kind == AST_EXTERN)
@@ -148,12 +148,18 @@ static bool apply(struct eval *eval, const struct ast *declaration,
 		return false;
 	visible = scope_new(&compilation->arena, home);
 	inside = scope_new(&compilation->arena, visible);
-	diag_push_frame(diags, &frame, span,
-			arena_printf(&compilation->arena, "in '%s' used here",
-				     declaration->name));
+	/* Looked at where it is declared, it has no use to speak of. */
+	has_frame = span.file != declaration->name_span.file ||
+		    span.begin != declaration->name_span.begin;
+	if (has_frame)
+		diag_push_frame(diags, &frame, span,
+				arena_printf(&compilation->arena,
+					     "in '%s' used here",
+					     declaration->name));
 	ok = bind_parameters(eval, declaration, scope, inside, given) &&
 	     apply_inside(eval, declaration, inside, visible, span, value);
-	diag_pop_frame(diags);
+	if (has_frame)
+		diag_pop_frame(diags);
 	value->span = span;
 	return ok;
 }

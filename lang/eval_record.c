@@ -486,7 +486,7 @@ bool eval_declaration_record(struct eval *eval, const struct ast *declaration,
 			   declaration->name_span, "model '%s' has no 'layers'",
 			   declaration->name);
 		diag_help(&eval->compilation->diags,
-			  "add 'layers { ... }' with its chain of layers");
+			  "add 'layers { .. }' with its chain of layers");
 		return false;
 	}
 	return maker.ok;
@@ -511,6 +511,19 @@ bool eval_record(struct eval *eval, struct scope *scope,
 
 /* ---- with ---- */
 
+/* Shows where the old value stands: in the same drawing where that is one
+ * file, else as a note of its own. */
+static void show_old(struct maker *maker, const struct ast *item,
+		     const struct value *old)
+{
+	struct diags *diags = &maker->eval->compilation->diags;
+
+	if (old->span.file == item->span.file)
+		diag_label(diags, old->span, "given here first");
+	else
+		diag_note(diags, old->span, "given here first");
+}
+
 /* The new value of a field must be of the old one's kind and dimension. */
 static bool replaces(struct maker *maker, const struct ast *item,
 		     const struct value *old, struct value *new)
@@ -524,7 +537,7 @@ static bool replaces(struct maker *maker, const struct ast *item,
 		diag_error(diags, E_WITH, item->span,
 			   "'%s' is %s, and cannot become %s", item->name,
 			   eval_describe(eval, old), eval_describe(eval, new));
-		diag_label(diags, old->span, "given here first");
+		show_old(maker, item, old);
 		return false;
 	}
 	if (old->kind != VALUE_NUMBER || unit_equal(old->unit, new->unit))
@@ -540,7 +553,7 @@ static bool replaces(struct maker *maker, const struct ast *item,
 		   "'%s' is %s, and %s is %s", item->name,
 		   eval_describe(eval, old), eval_show(eval, new),
 		   eval_describe(eval, new));
-	diag_label(diags, old->span, "given here first");
+	show_old(maker, item, old);
 	if (unit_is_none(new->unit))
 		eval_suggest_unit(eval, item->child[0], new, old->unit);
 	return false;

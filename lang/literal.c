@@ -85,6 +85,30 @@ static size_t suffix_length(const char *text, size_t length)
 	return slash ? (size_t)(slash - text) : length;
 }
 
+/* A suggestion for "a/b" made from one for either side, or NULL. */
+static const char *suggest_ratio(struct parse *parse, const char *text,
+				 size_t slash, size_t length)
+{
+	const char *under = text + slash + 1;
+	size_t under_length = length - slash - 1;
+	struct unit unit;
+	double scale;
+	const char *over = unit_suggest(text, slash);
+
+	if (unit_parse(text, slash, &unit, &scale) == slash)
+		over = arena_copy(parse->arena, text, slash);
+	if (!over)
+		return NULL;
+	if (unit_parse(under, under_length, &unit, &scale) != under_length) {
+		under = unit_suggest(under, under_length);
+		if (!under)
+			return NULL;
+		under_length = strlen(under);
+	}
+	return arena_printf(parse->arena, "%s/%.*s", over, (int)under_length,
+			    under);
+}
+
 /* Reports an unknown unit and takes the likely one for it, so that the
  * quantity has the dimension that was meant. */
 static void suggest_unit(struct parse *parse, const char *text, size_t length,
@@ -98,13 +122,8 @@ static void suggest_unit(struct parse *parse, const char *text, size_t length,
 	const char *digits = parse->source->bytes + parse->number_begin;
 	int digit_count = (int)(parse->number_end - parse->number_begin);
 
-	if (!better && first < length) {
-		better = unit_suggest(text, first);
-		if (better)
-			better = arena_printf(parse->arena, "%s%.*s", better,
-					      (int)(length - first),
-					      text + first);
-	}
+	if (!better && first < length)
+		better = suggest_ratio(parse, text, first, length);
 	if (better)
 		unit_parse(better, strlen(better), unit, scale);
 	if (!parse_may_report(parse))
@@ -135,6 +154,12 @@ size_t literal_unit(struct parse *parse, const char *text, size_t length,
 		*unit = UNIT_NONE;
 		*scale = 1.0;
 		return 0;
+	}
+	if (known == length)
+		return known;
+	if (known && unit_is_misspelt(text + known + 1, length - known - 1)) {
+		suggest_unit(parse, text, length, separate, unit, scale);
+		return length;
 	}
 	if (known)
 		return known;

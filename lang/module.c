@@ -177,7 +177,7 @@ static const char *path_join(struct arena *arena, const char *directory,
  * leads out of the library. */
 static const char *embedded_normalise(struct arena *arena, const char *path)
 {
-	char *out = arena_copy(arena, "", strlen(path) + 1);
+	char *out = arena_alloc(arena, strlen(path) + 1);
 	size_t length = 0;
 
 	while (*path) {

@@ -100,6 +100,10 @@ static void cover(struct expectation *expected, const char *const *names)
 
 static void add_word(struct expectation *expected, const char *word)
 {
+	/* Two uses of one bracket are the same to people. */
+	for (int i = 0; i < expected->word_count; i++)
+		if (strcmp(expected->word[i], word) == 0)
+			return;
 	if (expected->word_count < 8)
 		expected->word[expected->word_count++] = word;
 }
@@ -238,6 +242,9 @@ static const char *find_slip(const struct expectation *expected,
 		const char *name = expected->name[i];
 		unsigned distance;
 
+		/* 'and' and its like resemble too much. */
+		if (strlen(name) < 4 && has_operators(expected))
+			continue;
 		if (name[0] < 'a' || name[0] > 'z' || strchr(name, ' ') ||
 		    strcmp(name, "name") == 0 || strcmp(name, "number") == 0 ||
 		    strcmp(name, "string") == 0 ||
@@ -292,7 +299,7 @@ static void advise(struct parse *parse, const struct expectation *expected,
 		diag_help(diags, "put the whole 'if' in parentheses");
 	} else if (has(expected, ",") && !has(expected, "return") &&
 		   !has(expected, "import") &&
-		   !token->is_first &&
+		   !token->is_first && token->depth > token->body &&
 		   (token->kind == TOK_NAME || token->kind == TOK_NUMBER ||
 		    token->kind == TOK_STRING)) {
 		diag_help(diags, "separate the elements with ','");
@@ -387,6 +394,18 @@ static bool run(struct parse *parse, struct compilation *compilation,
 	return true;
 }
 
+static void report_no_edition(struct parse *parse)
+{
+	struct diags *diags = &parse->compilation->diags;
+	struct span start = parse_span(parse, 0, 0);
+
+	parse->errors++;
+	diag_error(diags, E_EDITION, start,
+		   "the file does not begin with its edition");
+	diag_help(diags, "write 'nest 1' as its first line");
+	diag_fix(diags, start, "nest 1\n");
+}
+
 struct ast *parse_file(struct compilation *compilation, uint32_t file,
 		       bool *clean)
 {
@@ -394,6 +413,8 @@ struct ast *parse_file(struct compilation *compilation, uint32_t file,
 	struct parse *parse = ARENA_NEW(&compilation->arena, struct parse);
 
 	run(parse, compilation, file, TOK_START_FILE);
+	if (!parse->errors && !parse->edition)
+		report_no_edition(parse);
 	tree = ast_new(parse->arena, AST_FILE,
 		       parse_span(parse, 0, parse->source->length));
 	tree->number = parse->edition;

@@ -12,7 +12,7 @@ struct ast;
 struct compilation;
 
 /* Parses source number file. Always gives a tree (AST_FILE; what could not be
- * read is AST_ERROR in it); *clean says whether there was no syntax error.
+ * read is AST_ERROR in it, and its depth is at most AST_DEPTH_MAX + 1); *clean says whether there was no syntax error.
  * Errors are reported in compilation->diags. */
 struct ast *parse_file(struct compilation *compilation, uint32_t file,
 		       bool *clean);

@@ -51,6 +51,7 @@ void chain_init(struct chain *chain, const struct problem *problem,
 	}
 	if (problem->tied_class == CLASS_NONE)
 		a = b = length;
+	chain->deal = deal_find(problem);
 	chain->tied_first = a < b ? a : b;
 	chain->tied_last = a < b ? b : a;
 }
@@ -97,6 +98,8 @@ void chain_time(struct chain *chain, const struct layer_time *time)
 	const struct problem *problem = chain->problem;
 	uint32_t at = 0;
 
+	chain->deal.unit_s = time[chain->deal.kind].forward_s +
+			     time[chain->deal.kind].backward_s;
 	chain->layer_most_s = 0;
 	chain->half_most_s = 0;
 	for (uint32_t i = 0; i < problem->run_count; i++) {
@@ -115,6 +118,10 @@ void chain_time(struct chain *chain, const struct layer_time *time)
 					  most(layer->forward_s,
 					       layer->backward_s));
 	}
+	chain->deal.first_s = chain_both(chain, 0, 1);
+	if (chain->length > 1)
+		chain->deal.last_s = chain_both(chain, chain->length - 1,
+						chain->length);
 }
 
 double chain_working(const struct chain *chain, uint32_t begin, uint32_t end)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lang/base/arena.h"
+#include "solver/deal.h"
 #include "solver/layer.h"
 
 struct chain {
@@ -28,6 +29,7 @@ struct chain {
 	double working_least_bytes;
 	double layer_most_s;		/* largest forward + backward of a layer */
 	double half_most_s;		/* largest forward or backward of a layer */
+	struct deal deal;
 	/* Positions of the two layers that share a weight; length if none do. */
 	uint32_t tied_first, tied_last;
 	double tied_parameters;

@@ -71,6 +71,12 @@ bool incumbent_excludes(const struct incumbent *incumbent,
 	return order > 0 || (order == 0 && bound->tie_count == TIE_COUNT);
 }
 
+bool incumbent_equals(const struct incumbent *incumbent,
+		      const struct merit *merit)
+{
+	return incumbent->found && !compare_merit(merit, &incumbent->merit);
+}
+
 static void fill_ties(const struct problem *problem, const struct choice *choice,
 		      uint32_t count, uint32_t tie[TIE_COUNT])
 {
@@ -165,6 +171,35 @@ void outlook_ranges(const struct incumbent *incumbent,
 	input->stage_layers = NULL;
 	input->stages_known = outlook->known >= OUTLOOK_DEGREES;
 	input->stage_count = input->stages_known ? outlook->choice->pipeline : 0;
+}
+
+/* A configuration's own variables are points: what they decide is evaluated
+ * as it stands, NaN included. */
+static bool holds_at_point(const struct predicate *requirement,
+			   const struct range_input *input)
+{
+	struct predicate_input point = { .stage_layers = NULL };
+	double value;
+
+	for (int i = 0; i < VARIABLE_TIME; i++)
+		point.value[i] = input->value[i].low;
+	value = predicate_evaluate(requirement, &point);
+	return value != 0 && !isnan(value);
+}
+
+enum certainty outlook_requirement(const struct outlook *outlook,
+				   const struct predicate *requirement,
+				   const struct range_input *input)
+{
+	struct range range;
+
+	if (outlook->known == OUTLOOK_ALL && !requirement->needs_outcome)
+		return holds_at_point(requirement, input) ? CERTAINLY_TRUE :
+							    CERTAINLY_FALSE;
+	range = range_evaluate(requirement, input);
+	if (range_is_false(range))
+		return CERTAINLY_FALSE;
+	return range_is_true(range) ? CERTAINLY_TRUE : UNCERTAIN;
 }
 
 void outlook_merit(const struct incumbent *incumbent,

@@ -72,6 +72,13 @@ void incumbent_init(struct incumbent *incumbent, const struct problem *problem,
 void outlook_ranges(const struct incumbent *incumbent,
 		    const struct outlook *outlook, struct range_input *input);
 
+/* What is certain of a requirement for the family the ranges describe. */
+enum certainty { CERTAINLY_FALSE, CERTAINLY_TRUE, UNCERTAIN };
+
+enum certainty outlook_requirement(const struct outlook *outlook,
+				   const struct predicate *requirement,
+				   const struct range_input *input);
+
 /* A bound on the merit of every plan of the family. */
 void outlook_merit(const struct incumbent *incumbent,
 		   const struct outlook *outlook, struct merit *merit);
@@ -84,6 +91,10 @@ bool incumbent_excludes(const struct incumbent *incumbent,
  * time_only; memory for input comes from scratch. */
 void plan_merit(const struct incumbent *incumbent, const struct plan *plan,
 		const struct predicate_input *input, struct merit *merit);
+
+/* Whether a plan of this merit ties with the incumbent in all but placement. */
+bool incumbent_equals(const struct incumbent *incumbent,
+		      const struct merit *merit);
 
 /* Takes the plan (choice, placement, chunks copied) if it is better. */
 bool incumbent_offer(struct incumbent *incumbent, const struct plan *plan,

@@ -2,9 +2,17 @@
 
 noinst_LIBRARIES += %D%/libsolver.a
 %C%_libsolver_a_SOURCES = \
+	%D%/bound.c \
+	%D%/bound.h \
 	%D%/chain.c \
 	%D%/chain.h \
+	%D%/deal.c \
+	%D%/deal.h \
 	%D%/dimension.h \
+	%D%/facts.c \
+	%D%/facts.h \
+	%D%/failure.c \
+	%D%/failure.h \
 	%D%/feasible.c \
 	%D%/feasible.h \
 	%D%/incumbent.c \
@@ -15,6 +23,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/network.h \
 	%D%/partition.c \
 	%D%/partition.h \
+	%D%/partition_search.c \
+	%D%/partition_seed.c \
 	%D%/placement.c \
 	%D%/placement.h \
 	%D%/plan.h \
@@ -24,10 +34,15 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/price.h \
 	%D%/problem.c \
 	%D%/problem.h \
+	%D%/published.c \
+	%D%/published.h \
 	%D%/range.c \
 	%D%/range.h \
 	%D%/schedule.c \
 	%D%/schedule.h \
+	%D%/search.c \
+	%D%/search.h \
+	%D%/solver.c \
 	%D%/solver.h \
 	%D%/space.c \
 	%D%/space.h

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/bound.h"
 #include "solver/price.h"
 #include "solver/schedule.h"
 
@@ -271,7 +272,7 @@ static void evaluate(struct partition *partition, struct cut *cut)
 	cut->time_s = end + step;
 }
 
-static void note_failure(struct partition *partition, uint32_t requirement)
+void partition_refuse(struct partition *partition, uint32_t requirement)
 {
 	partition->over_requirement = true;
 	if (partition->failed_requirement == REQUIREMENT_NONE)
@@ -296,7 +297,7 @@ static bool check_requirements(struct partition *partition,
 		failed = failed == REQUIREMENT_NONE ? i : REQUIREMENT_SEVERAL;
 	}
 	if (failed != REQUIREMENT_NONE)
-		note_failure(partition, failed);
+		partition_refuse(partition, failed);
 	return failed == REQUIREMENT_NONE;
 }
 
@@ -358,4 +359,62 @@ bool partition_try(struct partition *partition, struct cut *cut)
 	plan.time_s = cut->time_s;
 	plan.memory_peak_bytes = cut->memory_bytes;
 	return offer(partition, &plan);
+}
+
+static double mean_step(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	double parameters = chain->parameters[chain->length];
+
+	if (chain->tied_last < chain->length)
+		parameters -= chain->tied_parameters;
+	return parameters / partition->pipeline * partition->step_s;
+}
+
+/* 1F1B: loops over all stages, the rest in one loop over the last ones, which
+ * hold at least the last layers. */
+static double bound_plain(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	uint32_t loops = (m - 1) / p, rest = (m - 1) % p, length = chain->length;
+	double all = chain_both(chain, 0, length);
+	double whole = all + 2 * partition->transfer_rest_s[0];
+	double span = bound_loop(whole, whole, p, m,
+				 most(chain->layer_most_s, all / p),
+				 most(chain->half_most_s, all / p / 2));
+
+	if (rest)
+		span = most(span, whole + loops * whole +
+					  chain_both(chain, length - rest, length) +
+					  2 * partition->transfer_rest_s[p - rest]);
+	return span;
+}
+
+/* Interleaved: what each device must wait for and do, layers in whole numbers. */
+static double bound_interleaved(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	double *entry = partition->finish_s, after = 0;
+	double all = chain_both(chain, 0, chain->length), sum = m * all;
+
+	for (uint32_t k = 0; k < p; k++) {
+		entry[k] = chain_both(chain, 0, k) + after;
+		sum += entry[k];
+		after += 2 * partition->transfer_least_s[k];
+	}
+	return most(most(sum / p, bound_deal_entries(&chain->deal, p,
+						     partition->virtual_stages, m,
+						     entry, 0)),
+		    all + 2 * partition->transfer_rest_s[0] +
+			    (m - 1) * most(chain->half_most_s,
+					   all / partition->chunks / 2));
+}
+
+void partition_bound(struct partition *partition)
+{
+	partition->span_s = partition->virtual_stages == 1 ?
+		bound_plain(partition) : bound_interleaved(partition);
+	partition->low_s = partition->span_s + mean_step(partition);
 }

@@ -43,7 +43,8 @@ struct partition {
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
 
 	/* What came out. */
-	double low_s;			/* no cut is faster */
+	double span_s;			/* no schedule ends before */
+	double low_s;			/* no cut left to try is faster; INFINITY: none left */
 	uint64_t simulated;
 	bool feasible;			/* a simulated cut satisfied everything */
 	bool over_memory;		/* a cut was refused for its memory */
@@ -100,10 +101,20 @@ static inline bool partition_fits(const struct partition *partition,
 /* Simulates a cut and offers it to the incumbent. False if it is not legal. */
 bool partition_try(struct partition *partition, struct cut *cut);
 
+/* Notes that a requirement, or several, refused cuts. */
+void partition_refuse(struct partition *partition, uint32_t requirement);
+
 /* What a family of cuts has at least; true if it cannot be better than the
  * incumbent. */
 bool partition_excluded(const struct partition *partition, double time_s,
 			double memory_bytes);
+
+/* Sets span_s and low_s to what follows from sums over the chain alone. */
+void partition_bound(struct partition *partition);
+
+/* False if no cut fits in memory (may be true although none does when
+ * virtual_stages is above 1). */
+bool partition_can_fit(const struct partition *partition);
 
 /* Bounds the time by the load of devices, and offers good cuts. */
 void partition_seed(struct partition *partition);

@@ -6,6 +6,14 @@ unit_tests += %D%/unit/arena_test
 %C%_unit_arena_test_SOURCES = %D%/unit/arena_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_arena_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/cli_test
+%C%_unit_cli_test_SOURCES = %D%/unit/cli_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_cli_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/diag_test
+%C%_unit_diag_test_SOURCES = %D%/unit/diag_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_diag_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/eval_test
 %C%_unit_eval_test_SOURCES = %D%/unit/eval_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_eval_test_LDADD = $(cmocka_libs)
@@ -37,6 +45,14 @@ unit_tests += %D%/unit/module_test
 unit_tests += %D%/unit/operator_time_test
 %C%_unit_operator_time_test_SOURCES = %D%/unit/operator_time_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_operator_time_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/output_test
+%C%_unit_output_test_SOURCES = %D%/unit/output_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_output_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/parse_test
+%C%_unit_parse_test_SOURCES = %D%/unit/parse_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_parse_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/problem_test
 %C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
@@ -76,4 +92,7 @@ bench_programs += %D%/bench/command_bench
 
 bench_programs += %D%/bench/operator_bench
 %C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/solver_bench
+%C%_bench_solver_bench_SOURCES = %D%/bench/solver_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
 

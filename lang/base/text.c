@@ -4,6 +4,8 @@
  */
 #include "lang/base/text.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,10 +74,12 @@ void text_printf(struct text *text, const char *format, ...)
 void text_append_number(struct text *text, double number)
 {
 	char digits[40];
+	/* Every decimal of 15 digits survives the way through a double, unless
+	 * it is subnormal: the first of these that reads back the same is the
+	 * shortest. */
+	int precision = fabs(number) < DBL_MIN ? 1 : 15;
 
-	/* Every decimal of 15 digits survives the way through a double, so
-	 * the first of these that reads back the same is the shortest. */
-	for (int precision = 15; precision <= 17; precision++) {
+	for (; precision <= 17; precision++) {
 		snprintf(digits, sizeof(digits), "%.*g", precision, number);
 		if (strtod(digits, NULL) == number)
 			break;

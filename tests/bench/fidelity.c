@@ -17,31 +17,43 @@
 
 #include "tests/bench/table.h"
 
-#define RUNS_MAX 1024
+#define RUNS_MAX 4096
 #define NAME_MAX_BYTES 96
 
-/* What all runs of a source share and its table does not say. */
+/* What all runs of a source share and its table does not say. The first family
+ * whose prefix and infix fit a row's id has it. */
 static const struct family {
-	const char *prefix;		/* of the row's id */
-	double nic_GBps;		/* of one device, one direction */
-	bool is_llama;
+	const char *prefix, *infix;
+	const char *title;
+	const char *device;		/* of the standard library */
+	double node_GBps;		/* of one device, one direction */
+	double node_us, node_efficiency;	/* as std.topology.dgx has them */
+	double nic_GBps;
 	bool flash;
 	bool zero1;
 	bool is_sweep;
+	bool tuned;			/* no recomputation, sequence parallelism if tensor > 1 */
 	const char *assumed;
 } families[] = {
-	{ "aleph-", 25, true, true, true, true,
-	  "200 Gb/s a device; ZeRO 1; Megatron-LM's order of ranks" },
-	{ "vtrain-multi-", 12.5, false, false, false, true,
-	  "no flash attention; no ZeRO" },
-	{ "vtrain-single-", 12.5, false, false, false, true,
-	  "no flash attention; no ZeRO" },
-	{ "megatron-sc21-", 25, false, false, false, false,
-	  "no flash attention" },
-	{ "korthikanti-", 25, false, false, false, false,
-	  "no flash attention" },
-	{ "bloom-176b", 6.25, false, false, true, false,
-	  "no flash attention" },
+	{ "dgxc-", "h100", "dgxc H100", "h100_sxm", 450, 3.7, 0.73, 50,
+	  true, true, false, true,
+	  "no recomputation; sequence parallelism; ZeRO 1" },
+	{ "korthikanti-", "", "korthikanti", "a100_sxm_80", 300, 8, 0.69, 25,
+	  false, false, false, false, "attention not fused" },
+	{ "megatron-sc21-", "", "megatron-sc21", "a100_sxm_80", 300, 8, 0.69, 25,
+	  false, false, false, false, "attention not fused" },
+	{ "vtrain-multi-", "", "vtrain-multi", "a100_sxm_80", 300, 8, 0.69, 12.5,
+	  false, false, true, false, "attention not fused; no ZeRO" },
+	{ "vtrain-single-", "", "vtrain-single", "a100_sxm_80", 300, 8, 0.69, 12.5,
+	  false, false, true, false,
+	  "attention not fused; `host_operator` was fitted on these" },
+	{ "bloom-176b", "", "bloom-176b", "a100_sxm_80", 300, 8, 0.69, 6.25,
+	  false, true, false, false, "attention not fused" },
+	{ "aleph-", "rms", "aleph", "a100_sxm_80", 300, 8, 0.69, 3.125,
+	  true, true, true, false, "one 200 Gb/s adapter a node; ZeRO 1" },
+	{ "aleph-", "-fa", "aleph eager", "a100_sxm_80", 300, 8, 0.69, 3.125,
+	  true, true, true, false,
+	  "the same; norms of many kernels, which no spec can say" },
 };
 
 enum { FAMILY_COUNT = sizeof(families) / sizeof(*families) };
@@ -53,7 +65,7 @@ struct run {
 	unsigned layers, hidden, ffn, heads, kv_heads, vocab, sequence_length;
 	unsigned devices, per_node, tensor, pipeline, virtual_stages, context,
 		 data, micro_batch, global_batch;
-	bool sequence, flash;
+	bool sequence, is_llama;
 	const char *recompute;
 	double measured_s, predicted_s, predicted_bytes;
 };
@@ -84,7 +96,8 @@ static bool whole(const struct table *table, size_t row, const char *column,
 static const struct family *family_of(const char *id)
 {
 	for (size_t i = 0; i < FAMILY_COUNT; i++)
-		if (!strncmp(id, families[i].prefix, strlen(families[i].prefix)))
+		if (!strncmp(id, families[i].prefix, strlen(families[i].prefix)) &&
+		    strstr(id, families[i].infix))
 			return &families[i];
 	return NULL;
 }
@@ -100,7 +113,7 @@ static double measured_s(const struct table *table, size_t row,
 
 	if (seconds > 0)
 		return seconds;
-	if (strcmp(run->family->prefix, "megatron-sc21-") || !(rate > 0))
+	if (strcmp(run->family->title, "megatron-sc21") || !(rate > 0))
 		return 0;
 	return 96 * run->global_batch * s * l * h * h *
 	       (1 + s / (6 * h) + run->vocab / (16 * l * h)) /
@@ -148,9 +161,12 @@ static bool run_read(const struct table *table, size_t row, struct run *run)
 	memset(run, 0, sizeof(*run));
 	run->id = table_text(table, row, "id");
 	run->family = family_of(run->id);
-	run->recompute = recompute_of(table_text(table, row, "recompute"));
-	if (!run->family || !run->recompute ||
-	    strstr(run->id, "fused") || strstr(run->id, "-torch-") ||
+	if (!run->family)
+		return false;
+	run->recompute = run->family->tuned ? "none" :
+			 recompute_of(table_text(table, row, "recompute"));
+	if (!run->recompute ||
+	    strncmp(table_text(table, row, "precision"), "fp8", 3) == 0 ||
 	    !whole(table, row, "layers", 0, &run->layers) ||
 	    !whole(table, row, "hidden", 0, &run->hidden) ||
 	    !whole(table, row, "ffn", 0, &run->ffn) ||
@@ -169,8 +185,9 @@ static bool run_read(const struct table *table, size_t row, struct run *run)
 		return false;
 	run->data = run->devices / (run->tensor * run->pipeline * run->context);
 	run->sequence = run->tensor > 1 &&
-			!strcmp(table_text(table, row, "SP"), "1");
-	run->flash = run->family->flash;
+			(run->family->tuned ||
+			 !strcmp(table_text(table, row, "SP"), "1"));
+	run->is_llama = strstr(table_text(table, row, "model"), "lama") != NULL;
 	run->measured_s = measured_s(table, row, run);
 	name_group(run);
 	return run->measured_s > 0;
@@ -178,9 +195,9 @@ static bool run_read(const struct table *table, size_t row, struct run *run)
 
 static void print_layers(const struct run *run, FILE *out)
 {
-	const char *flash = run->flash ? "true" : "false";
+	const char *flash = run->family->flash ? "true" : "false";
 
-	if (run->family->is_llama)
+	if (run->is_llama)
 		fprintf(out, "    embedding(vocab = %u, hidden = %u)\n"
 			"    %u * llama_block(hidden = %u, heads = %u, kv_heads = %u, "
 			"ffn = %u, flash = %s)\n"
@@ -199,29 +216,31 @@ static void print_layers(const struct run *run, FILE *out)
 
 static void print_cluster(const struct run *run, FILE *out)
 {
+	const struct family *family = run->family;
 	unsigned within = run->devices < run->per_node ? run->devices :
 							 run->per_node;
 
-	/* Links as std.topology.dgx.dgx_a100; the memory limit is lifted,
-	 * because only the time is asked for. */
-	fprintf(out, "let here = a100_sxm_80 with { memory = 1PiB }\n"
+	/* The memory limit is lifted, because only the time is asked for. */
+	fprintf(out, "let here = %s with { memory = 1PiB }\n"
 		"topology cluster {\n  device = here\n"
-		"  level node { fanout = %u bandwidth = 300GB/s latency = 8us "
-		"efficiency = 69%% }\n", within);
+		"  level node { fanout = %u bandwidth = %gGB/s latency = %gus "
+		"efficiency = %g }\n", family->device, within, family->node_GBps,
+		family->node_us, family->node_efficiency);
 	if (run->devices > within)
 		fprintf(out, "  level network { fanout = %u bandwidth = %gGB/s "
 			"latency = 5us efficiency = 90%% }\n",
-			run->devices / within, run->family->nic_GBps);
+			run->devices / within, family->nic_GBps);
 	fprintf(out, "}\n");
 }
 
 static void print_spec(const struct run *run, FILE *out)
 {
 	fprintf(out, "nest 1\nimport std.model.llama\nimport std.model.gpt\n"
-		"import std.device.a100\n");
+		"import std.device.a100\n"
+		"import std.device.h100\n");
 	print_cluster(run, out);
 	fprintf(out, "model net(seq = %u) {\n%s  layers {\n", run->sequence_length,
-		run->family->is_llama ? "  rotary_base = 10000\n" : "");
+		run->is_llama ? "  rotary_base = 10000\n" : "");
 	print_layers(run, out);
 	fprintf(out, "  }\n}\njob fidelity {\n  model = net\n  topology = cluster\n"
 		"  global_batch = %u\n  precision = bf16\n  optimizer = adam\n"
@@ -313,8 +332,8 @@ static void print_family(const struct runs *runs, const struct family *family)
 	if (!count)
 		return;
 	qsort(error, count, sizeof(*error), compare_numbers);
-	printf("  %-16s %4zu runs  MAPE %5.1f %%  median %5.1f %%  worst %5.1f %%  bias %+6.1f %%  (%s)\n",
-	       family->prefix, count, 100 * sum / (double)count,
+	printf("  %-14s %4zu runs  MAPE %5.1f %%  median %5.1f %%  worst %5.1f %%  bias %+6.1f %%  (%s)\n",
+	       family->title, count, 100 * sum / (double)count,
 	       100 * error[count / 2], 100 * error[count - 1],
 	       100 * bias / (double)count, family->assumed);
 }

@@ -246,7 +246,9 @@ static void collectives_hidden(void **state)
 					 COLLECTIVE_REDUCE_SCATTER);
 			assert_number(inferred->hidden_s,
 				      operator_time_gemm(&device, IR_BF16,
-							 HIDDEN, m, n));
+							 HIDDEN, m, n) +
+				      operator_time_accumulate(&device,
+							       HIDDEN * n));
 			scatters++;
 		}
 		assert_true(inferred->backward);
@@ -518,6 +520,150 @@ static void times(void **state)
 		      3.0 * 2 * m * 2816 / 4);
 }
 
+/* Ten kernels of the block are launched: two norms, two additions, attention,
+ * the multiplication with its activation, and four products (query, key and
+ * value are one, gate and up another). */
+static void host_bound(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = llama_sizes();
+	struct problem_shape shape = shape_of(4, true, 1);
+	struct layout_result result;
+
+	build_model(*state, &ir, &sizes, 1, 51200, false);
+	ir.topology.device.host_operator_s = 1;
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_number(result.forward_s, 10);
+	assert_number(result.backward_s, 10);
+}
+
+static uint32_t random_below(uint64_t *seed, uint32_t bound)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % bound;
+}
+
+static bool same_extent(const struct ir_extent *a, const struct ir_extent *b)
+{
+	return a->term[0].axis[0] == b->term[0].axis[0] &&
+	       a->term[0].axis_count == b->term[0].axis_count;
+}
+
+/* A graph of count operators over cut and uncut widths, most of which no
+ * person would write. */
+static void random_graph(struct arena *arena, uint64_t *seed, uint32_t operators,
+			 struct ir_class *class)
+{
+	static const enum ir_operator_kind unary[] = {
+		IR_RMSNORM, IR_LAYERNORM, IR_GELU, IR_SILU, IR_DROPOUT,
+		IR_CROSS_ENTROPY,
+	};
+	struct class_build build = build_class(arena, "random", TOKENS, class);
+	uint32_t hidden = build_axis(&build, "hidden", HIDDEN, IR_SPLIT_NONE);
+	uint32_t heads = build_axis(&build, "heads", HEADS, IR_SPLIT_TENSOR);
+	uint32_t kv_heads = build_axis(&build, "kv_heads", 4, IR_SPLIT_TENSOR);
+	uint32_t ffn = build_axis(&build, "ffn", 2048, IR_SPLIT_TENSOR);
+	uint32_t head = build_axis(&build, "head_dim", 64, IR_SPLIT_NONE);
+	const struct ir_extent width[] = {
+		extent_of(hidden, IR_NONE), extent_of(heads, head),
+		extent_of(kv_heads, head), extent_of(ffn, IR_NONE),
+	};
+	uint32_t last;
+
+	class->is_block = true;
+	class->axis[kv_heads].replicable = true;
+	last = class->input = build_value(&build, width[random_below(seed, 4)],
+					  IR_NONE);
+	while (class->operator_count < operators) {
+		uint32_t a = random_below(seed, class->value_count);
+		uint32_t b = random_below(seed, class->value_count);
+
+		switch (random_below(seed, 5)) {
+		case 0:
+			last = build_unary(&build, unary[random_below(seed, 6)],
+					   a);
+			break;
+		case 1:
+			if (!same_extent(&class->value[a].extent[2],
+					 &class->value[b].extent[2]))
+				continue;
+			last = build_binary(&build, random_below(seed, 2) ?
+						    IR_ADD : IR_MULTIPLY, a, b);
+			break;
+		case 2:
+			if (!same_extent(&class->value[a].extent[2], &width[1]) ||
+			    !same_extent(&class->value[b].extent[2], &width[2]))
+				continue;
+			last = build_operator(&build, IR_ATTENTION, a, b, b,
+					      width[1]);
+			last_operator(&build)->heads_axis = heads;
+			last_operator(&build)->kv_heads_axis = kv_heads;
+			last_operator(&build)->head_axis = head;
+			last_operator(&build)->flash = random_below(seed, 2);
+			last_operator(&build)->causal = random_below(seed, 2);
+			break;
+		default:
+			last = build_linear(&build, a,
+					    width[random_below(seed, 4)]);
+			break;
+		}
+	}
+	class->output = last;
+}
+
+static double forward_flops(const struct layout_result *result, uint32_t count)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += result->operator[i].forward_flops;
+	return sum;
+}
+
+/* Whatever the graph: numbers are finite and not negative, one device has no
+ * collective, cutting never adds work or saved bytes, and never divides the
+ * work by more than the ranks. */
+static void random_graphs(void **state)
+{
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 1000; i++) {
+		struct arena_mark mark = arena_mark(*state);
+		uint32_t operators = 1 + random_below(&seed, 20);
+		uint32_t tensor = 2u << random_below(&seed, 4);
+		struct block_sizes sizes = llama_sizes();
+		struct problem_shape alone = shape_of(1, false, 1);
+		struct problem_shape shape =
+			shape_of(tensor, random_below(&seed, 2),
+				 1u << random_below(&seed, 3));
+		double ranks = tensor * (double)shape.context;
+		struct layout_result one, cut;
+		struct ir ir;
+
+		build_model(*state, &ir, &sizes, 1, 51200, false);
+		random_graph(*state, &seed, operators, &ir.model.class[1]);
+		layout_infer(&ir, 1, &alone, *state, &one);
+		layout_infer(&ir, 1, &shape, *state, &cut);
+		assert_int_equal(one.inferred_count, 0);
+		assert_true(cut.forward_s > 0 && cut.forward_s < 1e3);
+		assert_true(cut.backward_s > 0 && cut.backward_s < 1e3);
+		assert_true(cut.core_saved_bytes >= 0);
+		assert_true(cut.saved_bytes >= cut.core_saved_bytes);
+		assert_true(cut.saved_bytes <= one.saved_bytes * (1 + 1e-12));
+		assert_true(cut.parameters <= one.parameters);
+		assert_true(cut.working_bytes > 0);
+		assert_true(forward_flops(&cut, operators) <=
+			    forward_flops(&one, operators) * (1 + 1e-12));
+		assert_true(forward_flops(&cut, operators) * ranks >=
+			    forward_flops(&one, operators) * (1 - 1e-12));
+		for (uint32_t j = 0; j < cut.inferred_count; j++) {
+			assert_true(cut.inferred[j].bytes > 0);
+			assert_true(cut.inferred[j].hidden_s >= 0);
+		}
+		arena_rewind(*state, mark);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -539,6 +685,8 @@ int main(void)
 		cmocka_unit_test(flops_gpt),
 		cmocka_unit_test(flops_flash),
 		cmocka_unit_test(times),
+		cmocka_unit_test(host_bound),
+		cmocka_unit_test(random_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);

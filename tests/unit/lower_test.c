@@ -254,6 +254,22 @@ static void dropping_nothing_is_no_operator(void **state)
 	spec_release(&spec);
 }
 
+/* An axis that is only split does not restrict how the layer is cut. */
+static void an_axis_nothing_has(void **state)
+{
+	struct spec spec;
+
+	(void)state;
+	spec_good(&spec, BLOCK("split ffn, heads by tensor " "x : [batch, seq, hidden] "
+			       "return linear(linear(x, hidden -> heads), heads -> hidden)"),
+		  MODEL);
+	assert_int_equal(spec.ir->model.class[0].axis_count, 4);
+	assert_string_equal(spec.ir->model.class[0].axis[2].name, "heads");
+	assert_string_equal(spec.ir->model.class[0].axis[3].name, "hidden");
+	assert_int_equal(spec.ir->model.class[0].parameters, 2 * 4 * 32);
+	spec_release(&spec);
+}
+
 /* Heads are those split by tensor, or those that are named. */
 static void heads_of_an_attention(void **state)
 {
@@ -463,6 +479,9 @@ static void wrong_templates(void **state)
 		{ BLOCK("split ffn, heads by tensor " X
 			"return linear(linear(linear(x, hidden -> ffn), ffn -> heads), "
 			"heads -> hidden)"), MODEL, E_SPLIT_AXIS },
+		{ BLOCK("split heads, ffn by tensor " X
+			"return linear(gelu(linear(x, hidden -> heads * ffn)), "
+			"heads * ffn -> hidden)"), MODEL, E_SPLIT_AXIS },
 		{ BLOCK("split heads by tensor " X
 			"return linear(linear(x, hidden -> heads + ffn), "
 			"heads + ffn -> hidden)"), MODEL, E_SPLIT_AXIS },
@@ -655,6 +674,56 @@ static void objectives_need_facts_of_the_device(void **state)
 	spec_release(&spec);
 }
 
+/* Templates beyond the bounds: 70 axes, and 1,100 operators. */
+static void templates_that_are_too_large(void **state)
+{
+	static char text[65536];
+
+	(void)state;
+	for (int operators = 0; operators < 2; operators++) {
+		struct spec spec;
+		size_t at = (size_t)snprintf(text, sizeof(text),
+			"template block(hidden) { x : [batch, seq, hidden] y0 = x ");
+
+		for (int i = 0; i < (operators ? 1100 : 70); i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				operators ? "y%d = gelu(y%d)\n" :
+				"let a%d = %d - 0 y%d = linear(linear(y%d, hidden -> a%d), "
+				"a%d -> hidden)\n",
+				operators ? i + 1 : i, operators ? i : i + 1, i + 1, i,
+				i, i);
+		snprintf(text + at, sizeof(text) - at, "return y%d }\n"
+			 "model net(seq = 8) { layers { block(hidden = 4) } }\n",
+			 operators ? 1100 : 70);
+		spec_build(&spec, text, MODEL);
+		if (spec_error(&spec) != E_TEMPLATE_SIZE)
+			spec_show(&spec);
+		assert_int_equal(spec_error(&spec), E_TEMPLATE_SIZE);
+		spec_release(&spec);
+	}
+}
+
+/* Each let is twice the one before: 2^40 steps unless somebody counts. */
+static void work_is_bounded(void **state)
+{
+	char text[4096];
+	struct spec spec;
+	size_t at;
+
+	(void)state;
+	at = (size_t)snprintf(text, sizeof(text), "template block(hidden) { "
+			      "x : [batch, seq, hidden] let a0 = hidden + hidden\n");
+	for (int i = 0; i < 40; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "let a%d = a%d + a%d\n", i + 1, i, i);
+	snprintf(text + at, sizeof(text) - at, "return linear(linear(x, "
+		 "hidden -> a40), a40 -> hidden) }\n"
+		 "model net(seq = 8) { layers { block(hidden = 4) } }\n");
+	spec_build(&spec, text, MODEL);
+	assert_int_equal(spec_error(&spec), E_STEP_LIMIT);
+	spec_release(&spec);
+}
+
 /* Several faults are reported in one run. */
 static void several_errors_in_one_run(void **state)
 {
@@ -680,6 +749,7 @@ int main(void)
 		cmocka_unit_test(lets_of_a_template),
 		cmocka_unit_test(branches),
 		cmocka_unit_test(dropping_nothing_is_no_operator),
+		cmocka_unit_test(an_axis_nothing_has),
 		cmocka_unit_test(heads_of_an_attention),
 		cmocka_unit_test(equal_layers_share_a_class),
 		cmocka_unit_test(facts_of_a_model),
@@ -691,6 +761,8 @@ int main(void)
 		cmocka_unit_test(wrong_topologies),
 		cmocka_unit_test(wrong_jobs),
 		cmocka_unit_test(objectives_need_facts_of_the_device),
+		cmocka_unit_test(templates_that_are_too_large),
+		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(several_errors_in_one_run),
 	};
 

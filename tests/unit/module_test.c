@@ -272,7 +272,7 @@ static void test_rivals(void **state)
 static void test_import_depth(void **state)
 {
 	struct tree *tree = *state;
-	static char names[120][16];
+	static char names[120][32];
 
 	/* 120 files in a row, each importing the next. */
 	for (int i = 0; i < 120; i++) {
@@ -441,7 +441,7 @@ static void test_long_cycle(void **state)
 /* ---- overrides ---- */
 
 static const char params[] =
-	"param n: int = 4\nparam size = 80GiB\nparam on: bool = false\n"
+	"param n: int = 4\nparam size = 80GiB\nparam enabled: bool = false\n"
 	"param word = bf16\nparam card: device = small\nparam twice = 2 * n\n"
 	"device small { memory = 1GiB }\ndevice large { memory = 2GiB }\n"
 	"device sized(memory) { memory = memory }\n"
@@ -454,8 +454,8 @@ static void test_overrides(void **state)
 		{ "n", "2 * 4", "twice", "16" },
 		{ "size", "1GiB", "total", "4 GiB" },
 		{ "size", "0", "size", "0 B" },
-		{ "on", "true", "on", "true" },
-		{ "on", "on", "on", "true" },
+		{ "enabled", "true", "enabled", "true" },
+		{ "enabled", "on", "enabled", "true" },
 		{ "word", "fp8", "word", "fp8" },
 		{ "card", "large", "card", "device 'large'" },
 		{ "card", "sized(memory = 3GiB)", "card", "device 'sized'" },
@@ -489,13 +489,13 @@ static void test_wrong_overrides(void **state)
 		{ "size", "80", E_NEEDS_UNIT, "its default is 80 GiB" },
 		{ "size", "80us", E_DIMENSION, NULL },
 		{ "size", "bf16", E_TYPE, NULL },
-		{ "on", "3", E_TYPE, NULL },
+		{ "enabled", "3", E_TYPE, NULL },
 		{ "word", "3", E_TYPE, NULL },
 		{ "card", "3", E_TYPE, NULL },
 		{ "card", "sized", E_MISSING_ARGUMENT, NULL },
 		{ "siez", "3GiB", E_UNKNOWN_OVERRIDE, "did you mean 'size'" },
 		{ "nowhere", "3", E_UNKNOWN_OVERRIDE,
-		  "'n', 'size', 'on', 'word', 'card', 'twice'" },
+		  "'n', 'size', 'enabled', 'word', 'card', 'twice'" },
 		{ "constant", "3", E_UNKNOWN_OVERRIDE, "is no param" },
 	};
 

@@ -142,6 +142,25 @@ static void nothing_takes_no_time(void **state)
 	assert_close(operator_time_memory(&device, 1e9), 3e-6 + 1e-4);
 }
 
+static void accumulation_moves_eight_bytes(void **state)
+{
+	(void)state;
+	assert_close(operator_time_accumulate(&device, 1e9), 8e9 / 1e13);
+}
+
+/* A fifth lost: all but the overheads takes 1.25 times as long. */
+static void continuous_load_slows_everything(void **state)
+{
+	struct ir_device warm = device;
+	double cold_s = operator_time_gemm(&device, IR_BF16, 12800, 1000, 512);
+
+	(void)state;
+	warm.throttling = 0.2;
+	assert_close(operator_time_gemm(&warm, IR_BF16, 12800, 1000, 512),
+		     3e-6 + (cold_s - 3e-6) / 0.8);
+	assert_close(operator_time_memory(&warm, 1e9), 3e-6 + 1.25e-4);
+}
+
 static void larger_is_not_faster(void **state)
 {
 	double previous = 0;
@@ -172,6 +191,8 @@ int main(void)
 		cmocka_unit_test(attention_counts_half_when_causal),
 		cmocka_unit_test(attention_time),
 		cmocka_unit_test(nothing_takes_no_time),
+		cmocka_unit_test(accumulation_moves_eight_bytes),
+		cmocka_unit_test(continuous_load_slows_everything),
 		cmocka_unit_test(larger_is_not_faster),
 	};
 

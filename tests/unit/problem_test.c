@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "compiler/layout.h"
 #include "compiler/problem_from_ir.h"
 #include "lang/compilation.h"
+#include "lang/module.h"
 #include "tests/unit/ir_build.h"
 
 static int compilation_setup(void **state)
@@ -461,6 +463,54 @@ static void too_many_shapes(void **state)
 	refusal(*state, ir, E_SHAPES_MANY, 5);
 }
 
+/* Every class of the examples: uncut, the inference counts the parameters that
+ * the lowering counts, but for the padding of the vocabulary and for tied
+ * weights, which belong to the embedding. */
+static void examples(void **state)
+{
+	static const struct {
+		const char *path;
+		double padding;		/* words added x hidden */
+	} example[] = {
+		{ "examples/llama3-70b-1024h100/llama3.nest", 0 },
+		{ "examples/llama2-7b-64h100/llama2.nest", 0 },
+		/* 50257 is rounded up to 50304 = 393 x 128 */
+		{ "examples/gpt3-175b-1024h100/gpt3.nest", 47.0 * 12288 },
+	};
+	const char *root = getenv("top_srcdir");
+
+	for (size_t i = 0; i < sizeof(example) / sizeof(*example); i++) {
+		const struct problem_shape alone = {
+			.tensor = 1, .context = 1, .expert = 1,
+			.expert_tensor = 1, .micro_batch = 1,
+		};
+		struct compilation *compilation = *state;
+		struct arena *arena = &compilation->arena;
+		const struct module *module = module_load(
+			compilation, arena_printf(arena, "%s/%s", root ? root : ".",
+						  example[i].path));
+		struct ir *ir;
+		double parameters = 0;
+
+		assert_non_null(module);
+		assert_true(module->clean);
+		ir = lower_job(compilation, module, NULL);
+		assert_non_null(ir);
+		make(compilation, ir);
+		for (uint32_t j = 0; j < ir->model.run_count; j++) {
+			struct layout_result result;
+
+			layout_infer(ir, ir->model.run[j].class_index, &alone,
+				     arena, &result);
+			parameters += ir->model.run[j].count *
+				      (result.parameters -
+				       result.tied_parameters);
+		}
+		assert_number(parameters,
+			      (double)ir->model.parameters + example[i].padding);
+	}
+}
+
 #define TEST(name)                                                     \
 	cmocka_unit_test_setup_teardown(name, compilation_setup,       \
 					compilation_teardown)
@@ -484,6 +534,7 @@ int main(void)
 		TEST(sequence_needs_tensor),
 		TEST(later_versions),
 		TEST(too_many_shapes),
+		TEST(examples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,10 +206,10 @@ static void requirements_mean_what_they_say(void **state)
 		{ REQUIRE("tensor in 3 .. 8 step 2"), tensor_odd_to_7 },
 		{ REQUIRE("tensor / 2 in 1 .. 3"), half_is_whole },
 		{ REQUIRE("stage[0].layers < stage[1].layers"), stages },
-		{ REQUIRE("stages.uniform and world <= 12")
-		  " let world = tensor * pipeline", uniform },
+		{ "let world = tensor * pipeline "
+		  REQUIRE("stages.uniform and world <= 12"), uniform },
 		{ REQUIRE("time < 3s"), time_below_3s },
-		{ REQUIRE("time < limit") " let limit = 3000ms", time_below_3s },
+		{ "let limit = 3000ms " REQUIRE("time < limit"), time_below_3s },
 		{ REQUIRE("time / 3s < 1"), time_below_3s },
 		{ REQUIRE("min(tensor, pipeline) == 3 or max(tensor, 2) == 2"),
 		  smaller },

@@ -83,7 +83,7 @@ static void test_numbers(void **state)
 	/* 2^53 and the largest and smallest double, from IEEE 754 */
 	assert_number(9007199254740992.0, "9007199254740992");
 	assert_number(1.7976931348623157e308, "1.7976931348623157e+308");
-	assert_number(5e-324, "4.94065645841247e-324");
+	assert_number(5e-324, "5e-324");
 }
 
 /* Whatever the bits, reading back gives the same number. */

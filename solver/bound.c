@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bounds of bound.h.
+ */
+#include "solver/bound.h"
+
+#include <math.h>
+
+#include "solver/schedule.h"
+
+double bound_loop(double whole_s, double loop_s, uint32_t stages,
+		  uint32_t micro_batches, double stage_s, double half_s)
+{
+	uint32_t loops = (micro_batches - 1) / stages;
+	uint32_t rest = (micro_batches - 1) % stages;
+
+	return whole_s + loops * loop_s + rest * (loops ? stage_s : half_s);
+}
+
+double bound_inner_loop(double prefix_s, double stage_s, double loop_s,
+			uint32_t stages, uint32_t after, uint32_t micro_batches)
+{
+	uint32_t steps;
+
+	if (micro_batches <= after + 1)
+		return prefix_s + micro_batches * stage_s;
+	steps = micro_batches - 1 - after;
+	return prefix_s + (after + 1) * stage_s + steps / stages * loop_s +
+	       steps % stages * stage_s;
+}
+
+/* A class's weight in the sum of bound_memory under factor 1 / device scale. */
+struct layer_bytes {
+	double fixed;			/* parameters */
+	double kept;			/* per micro-batch in flight */
+	double count;
+};
+
+static struct layer_bytes run_bytes(const struct chain *chain, uint32_t begin,
+				    double parameter_bytes)
+{
+	uint32_t end = chain->run_end[begin];
+	double count = end - begin;
+
+	return (struct layer_bytes){
+		.fixed = (chain->parameters[end] - chain->parameters[begin]) /
+			 count * parameter_bytes,
+		.kept = chain_saved(chain, begin, end) / count,
+		.count = count,
+	};
+}
+
+/* The run that weighs most sets the scale of every device. */
+static struct layer_bytes heaviest_run(const struct chain *chain,
+				       double parameter_bytes, double kept)
+{
+	struct layer_bytes heaviest = { 0 };
+	double bytes = 0;
+
+	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
+		struct layer_bytes run = run_bytes(chain, at, parameter_bytes);
+		double all = (run.fixed + run.kept * kept) * run.count;
+
+		if (all >= bytes) {
+			bytes = all;
+			heaviest = run;
+		}
+	}
+	return heaviest;
+}
+
+/* Device k with y_k micro-batches in flight has at least
+ * M_k = reserve + sum over its layers of (fixed + y_k kept). With positive
+ * factors u_k: max M >= sum u_k M_k / sum u_k, and a layer adds at least its
+ * least u_k (fixed + y_k kept), wherever it lies. u_k (fixed + y_k kept) = 1 for the
+ * heaviest class makes that tight. For any class the least is at the first
+ * or the last device of largest and smallest y, since the ratio of two linear
+ * functions of y is monotone. */
+double bound_memory(const struct chain *chain, const struct choice *choice,
+		    double parameter_bytes, double reserve_bytes)
+{
+	uint32_t p = choice->pipeline;
+	double scale_sum = 0, least_kept = INFINITY, most_kept = 0, sum = 0;
+	struct layer_bytes heaviest;
+	double tied, unit_least, unit_most;
+
+	for (uint32_t k = 0; k < p; k++) {
+		double kept = schedule_least_kept(p, choice->virtual_stages,
+						  choice->micro_batches, k);
+
+		least_kept = kept < least_kept ? kept : least_kept;
+		most_kept = kept > most_kept ? kept : most_kept;
+	}
+	heaviest = heaviest_run(chain, parameter_bytes, least_kept);
+	unit_least = heaviest.fixed + heaviest.kept * least_kept;
+	unit_most = heaviest.fixed + heaviest.kept * most_kept;
+	if (unit_least <= 0)
+		return reserve_bytes + chain->working_least_bytes;
+	for (uint32_t k = 0; k < p; k++)
+		scale_sum += 1 / (heaviest.fixed +
+				  heaviest.kept *
+					  schedule_least_kept(p, choice->virtual_stages,
+							      choice->micro_batches,
+							      k));
+	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
+		struct layer_bytes run = run_bytes(chain, at, parameter_bytes);
+		double a = (run.fixed + run.kept * least_kept) / unit_least;
+		double b = (run.fixed + run.kept * most_kept) / unit_most;
+
+		sum += run.count * (a < b ? a : b);
+	}
+	tied = chain->tied_last < chain->length ? chain->tied_parameters : 0;
+	sum -= tied * parameter_bytes / unit_least;
+	return reserve_bytes + chain->working_least_bytes +
+	       (sum > 0 ? sum / scale_sum : 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds from the fact that layers come in whole numbers: a pipeline's fullest
+ * device has at least so many.
+ */
+#ifndef NEST_SOLVER_DEAL_H
+#define NEST_SOLVER_DEAL_H
+
+#include <stdint.h>
+
+#include "solver/problem.h"
+
+/* The layers as they can be dealt to the devices of a pipeline of two or more:
+ * the first layer is on the first device, the last on the last, and the
+ * layers of the most frequent kind between them anywhere, in whole numbers. */
+struct deal {
+	uint32_t kind;			/* class index of the most frequent layer */
+	uint32_t units;			/* layers of it between the ends */
+	uint32_t spare;			/* other layers between the ends */
+	double unit_s;			/* time of such a layer, both ways */
+	double first_s, last_s;		/* time of the ends; a lone layer is the first */
+};
+
+/* Finds kind, units, spare. */
+struct deal deal_find(const struct problem *problem);
+
+/* The least load of the fullest device in one micro-batch, when every device has
+ * `chunks` layers or more. */
+double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks);
+
+/* The same when device k cannot be done before both
+ *	entry_s[k] + m x load and whole_s + (m - 1 - min(p - 1 - k, m - 1) / 2) x load,
+ * the second only if whole_s is positive: no schedule that ends earlier. */
+double bound_deal_entries(const struct deal *deal, uint32_t pipeline,
+			  uint32_t chunks, uint32_t micro_batches,
+			  const double *entry_s, double whole_s);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is known of a shape before pipeline and placement are chosen: times of
+ * layers with every group placed at its best, added up along the chain. All
+ * bounds of the upper levels of the search come from these.
+ */
+#ifndef NEST_SOLVER_FACTS_H
+#define NEST_SOLVER_FACTS_H
+
+#include <stdint.h>
+
+#include "lang/base/arena.h"
+#include "solver/deal.h"
+#include "solver/placement.h"
+#include "solver/problem.h"
+
+struct facts {
+	double *through_s[RECOMPUTE_COUNT];	/* time of the first i layers, both ways */
+	double *entry_s[RECOMPUTE_COUNT];	/* and two transfers after each of these */
+	double *entries_s[RECOMPUTE_COUNT];	/* sum of entry_s[0 .. i - 1] */
+	struct deal deal[RECOMPUTE_COUNT];
+	double layer_most_s[RECOMPUTE_COUNT];
+	double half_most_s[RECOMPUTE_COUNT];
+	double whole_least_s;			/* least time of the chain over the policies */
+	double parameters;			/* on one device if it held the chain */
+	double transfer_least_s;		/* of any boundary */
+};
+
+/* Least compute time of the chain over the policies; no communication. */
+double facts_compute(const struct problem *problem, uint32_t shape);
+
+void facts_fill(struct facts *facts, const struct problem *problem,
+		struct placement_cache *cache, uint32_t shape,
+		struct arena *arena);
+
+/* Lower bounds on the time of an iteration, optimizer step included. */
+double facts_bound_data(const struct facts *facts, const struct problem *problem,
+			uint32_t pipeline_most, uint32_t micro_batches);
+double facts_bound(const struct facts *facts, const struct problem *problem,
+		   const struct choice *choice);
+
+/* A tighter one that takes longer. */
+double facts_bound_whole(const struct facts *facts, const struct problem *problem,
+			 const struct choice *choice);
+
+#endif

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Depth-first branch and bound over cuts: chunk by chunk from the first layer,
+ * sizes nearest to a balanced load first. doc/solver.md proves the bounds.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/bound.h"
+#include "solver/partition.h"
+#include "solver/schedule.h"
+
+/* How far back loops between assigned stages are looked for. */
+#define LOOP_REACH 64
+
+/* Nodes looked at per simulation allowed. */
+#define NODES_PER_SIMULATION 64
+
+/* What the chunks before a depth have come to. */
+struct sums {
+	uint32_t begin;			/* first layer of the chunk of this depth */
+	double prefix_s;		/* forward, backward and two transfers of each chunk */
+	double forward_prefix_s;	/* forward and one transfer */
+	double entry_sum_s;		/* prefix_s of every device's first chunk, added up */
+	double span_s;			/* no schedule ends before */
+	double first_reduce_s;		/* exposed reduction of rank 0 */
+	double end_s;			/* no finish + exposed reduction below */
+	double step_s;			/* no step + exposed gather below */
+	double chunk_most_s;		/* largest forward + backward of a chunk */
+	double half_most_s;		/* largest forward or backward of a chunk */
+	double memory_bytes;
+	double low_s;			/* no cut that begins so is faster */
+};
+
+/* A rank's holdings so far. */
+struct rank {
+	double forward_s, backward_s, parameters, working_bytes;
+	double entry_s;			/* prefix_s of its first chunk */
+	double forward_entry_s;		/* forward_prefix_s of its first chunk */
+	uint32_t blocks;
+};
+
+struct frame {
+	struct sums sums;
+	struct rank rank_before;	/* of the chunk's rank, to go back to */
+	uint32_t up, down;		/* next ends to try in both directions */
+	bool up_open, down_open, turn_down;
+};
+
+struct search {
+	struct partition *partition;
+	const struct chain *chain;
+	uint32_t pipeline, virtual_stages, micro_batches, chunks;
+	struct frame *frame;		/* by depth */
+	struct rank *rank;
+	double *saved_bytes;		/* by rank and chunk of it */
+	struct cut cut;
+	uint64_t nodes;
+	struct range_input ranges;	/* requirements on outcomes */
+	struct range *layers;		/* by rank */
+};
+
+enum verdict {
+	VERDICT_OPEN,
+	VERDICT_EXCLUDED,
+	VERDICT_TOO_LONG,		/* and so is every longer chunk */
+	VERDICT_TOO_SHORT		/* and so is every shorter chunk */
+};
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static bool excluded(const struct search *search, double time_s)
+{
+	return partition_excluded(search->partition, time_s, 0);
+}
+
+static void search_init(struct search *search, struct partition *partition)
+{
+	struct arena *arena = partition->scratch;
+	uint32_t p = partition->pipeline, chunks = partition->chunks;
+
+	*search = (struct search){
+		.partition = partition,
+		.chain = partition->chain,
+		.pipeline = p,
+		.virtual_stages = partition->virtual_stages,
+		.micro_batches = partition->micro_batches,
+		.chunks = chunks,
+		.frame = ARENA_ARRAY(arena, struct frame, chunks),
+		.rank = ARENA_ARRAY(arena, struct rank, p),
+		.saved_bytes = ARENA_ARRAY(arena, double, chunks),
+	};
+	search->cut.first = ARENA_ARRAY(arena, uint32_t, (size_t)chunks + 1);
+	search->cut.first[chunks] = search->chain->length;
+	if (partition->incumbent->outcomes) {
+		struct outlook outlook = { .choice = partition->choice,
+					   .known = OUTLOOK_ALL };
+
+		outlook_ranges(partition->incumbent, &outlook, &search->ranges);
+		search->layers = ARENA_ARRAY(arena, struct range, p);
+		search->ranges.stage_layers = search->layers;
+	}
+}
+
+/* Where a chunk should end for a balanced load. */
+static uint32_t balanced_end(const struct search *search, uint32_t chunk,
+			     uint32_t begin, uint32_t end_most)
+{
+	const struct chain *chain = search->chain;
+	const struct rank *rank = &search->rank[chunk % search->pipeline];
+	uint32_t row = chunk / search->pipeline;
+	double all = chain_both(chain, 0, chain->length);
+	double target = search->virtual_stages == 1 ?
+		chain_both(chain, begin, chain->length) /
+			(search->chunks - chunk) :
+		(all / search->pipeline - rank->forward_s - rank->backward_s) /
+			(search->virtual_stages - row);
+	uint32_t low = begin + 1, high = end_most;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (chain_both(chain, begin, middle) < target)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > begin + 1 &&
+	    target - chain_both(chain, begin, low - 1) <
+		    chain_both(chain, begin, low) - target)
+		low--;
+	return low;
+}
+
+static void frame_open(struct search *search, uint32_t depth,
+		       const struct sums *sums)
+{
+	struct frame *frame = &search->frame[depth];
+	uint32_t length = search->chain->length;
+	uint32_t end_most = length - (search->chunks - 1 - depth);
+	uint32_t middle = end_most;
+
+	if (depth + 1 < search->chunks)
+		middle = balanced_end(search, depth, sums->begin, end_most);
+	*frame = (struct frame){
+		.sums = *sums,
+		.rank_before = search->rank[depth % search->pipeline],
+		.up = middle,
+		.down = middle - 1,
+		.up_open = true,
+		.down_open = depth + 1 < search->chunks &&
+			     middle > sums->begin + 1,
+	};
+	search->cut.first[depth] = sums->begin;
+}
+
+/* The next end to try, or 0 when there is none. */
+static uint32_t frame_next(const struct search *search, uint32_t depth)
+{
+	struct frame *frame = &search->frame[depth];
+	uint32_t end_most = search->chain->length - (search->chunks - 1 - depth);
+	bool down = frame->down_open && (frame->turn_down || !frame->up_open);
+
+	if (!down && !frame->up_open)
+		return 0;
+	frame->turn_down = !down;
+	if (down) {
+		frame->down_open = frame->down > frame->sums.begin + 1;
+		return frame->down--;
+	}
+	frame->up_open = frame->up < end_most;
+	return frame->up++;
+}
+
+static void frame_close_side(struct frame *frame, enum verdict verdict)
+{
+	if (verdict == VERDICT_TOO_LONG)
+		frame->up_open = false;
+	if (verdict == VERDICT_TOO_SHORT)
+		frame->down_open = false;
+}
+
+/* The exchange of a tied weight, if the chunk [begin, end) on that rank pays
+ * for one for certain: the other layer is at an end of the chain. */
+static double sure_exchange(const struct search *search, uint32_t chunk,
+			    uint32_t begin, uint32_t end)
+{
+	const struct chain *chain = search->chain;
+	uint32_t last = search->pipeline - 1, rank = chunk % search->pipeline;
+
+	if (chain->tied_last == chain->length || rank == last ||
+	    chain->tied_last + 1 != chain->length || chain->tied_first < begin ||
+	    chain->tied_first >= end)
+		return 0;
+	return partition_exchange(search->partition, rank, last);
+}
+
+/* Adds a chunk to its rank. */
+static struct rank rank_with(const struct search *search, uint32_t chunk,
+			     const struct sums *sums, uint32_t end)
+{
+	const struct chain *chain = search->chain;
+	struct rank rank = search->rank[chunk % search->pipeline];
+	uint32_t begin = sums->begin;
+
+	if (chunk < search->pipeline) {
+		rank = (struct rank){ .entry_s = sums->prefix_s,
+				      .forward_entry_s = sums->forward_prefix_s };
+	}
+	rank.forward_s += chain_forward(chain, begin, end);
+	rank.backward_s += chain_backward(chain, begin, end);
+	rank.parameters += chain_parameters(chain, begin, end);
+	rank.working_bytes = most(rank.working_bytes,
+				  chain_working(chain, begin, end));
+	rank.blocks += chain->blocks[end] - chain->blocks[begin];
+	return rank;
+}
+
+/* Memory of the rank with what it holds. A weight tied between two chunks of
+ * it may be stored once. */
+static double rank_memory(struct search *search, uint32_t chunk,
+			  const struct rank *rank, uint32_t begin, uint32_t end)
+{
+	const struct partition *partition = search->partition;
+	uint32_t p = search->pipeline, v = search->virtual_stages;
+	uint32_t k = chunk % p, row = chunk / p;
+	double *saved = search->saved_bytes + (size_t)k * v;
+	double parameters = rank->parameters;
+
+	if (v == 1)
+		return partition_stage_memory(partition, k, begin, end);
+	saved[row] = chain_saved(search->chain, begin, end);
+	for (uint32_t c = row + 1; c < v; c++)
+		saved[c] = 0;
+	if (row)
+		parameters = most(0, parameters - search->chain->tied_parameters);
+	return parameters * partition->parameter_bytes +
+	       schedule_peak_bytes(p, v, search->micro_batches, k, saved) +
+	       rank->working_bytes + partition->reserve_bytes;
+}
+
+/* 1F1B: bounds on the schedule's end that the new stage brings. */
+static enum verdict bound_plain(struct search *search, uint32_t k,
+				const struct sums *sums, struct sums *next)
+{
+	const struct chain *chain = search->chain;
+	uint32_t p = search->pipeline, m = search->micro_batches;
+	uint32_t left = p - 1 - k, begin = sums->begin, end = next->begin;
+	double time = chain_both(chain, begin, end);
+	double rest = chain_both(chain, end, chain->length);
+	double loop = rest + 2 * (left ? search->partition->transfer_rest_s[k + 1] : 0);
+	double whole = next->prefix_s + loop;
+	double rest_most = left ? rest / left : 0;
+
+	next->span_s = most(next->span_s, sums->prefix_s + m * time);
+	if (excluded(search, next->span_s))
+		return VERDICT_TOO_LONG;
+	if (left) {
+		next->span_s = most(next->span_s,
+				    bound_loop(whole, loop, left, m, rest_most,
+					       rest_most / 2));
+		if (excluded(search, next->span_s))
+			return VERDICT_TOO_SHORT;
+	}
+	next->span_s = most(next->span_s,
+			    bound_loop(whole, whole, p, m,
+				       most(next->chunk_most_s, rest_most),
+				       most(next->half_most_s, rest_most / 2)));
+	for (uint32_t i = k > LOOP_REACH ? k - LOOP_REACH : 0; i < k; i++)
+		next->span_s = most(next->span_s,
+				    bound_inner_loop(sums->prefix_s, time,
+						     sums->prefix_s + time -
+							     search->frame[i].sums.prefix_s,
+						     k - i + 1, left, m));
+	return VERDICT_OPEN;
+}
+
+/* Interleaved: likewise for the new chunk. */
+static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
+				      const struct rank *rank,
+				      const struct sums *sums, struct sums *next)
+{
+	const struct chain *chain = search->chain;
+	uint32_t p = search->pipeline, m = search->micro_batches;
+	uint32_t k = chunk % p, row = chunk / p, left = p - 1 - k;
+	double load = rank->forward_s + rank->backward_s;
+	double rest = chain_both(chain, next->begin, chain->length);
+	double all = chain_both(chain, 0, chain->length), whole;
+
+	next->span_s = most(next->span_s, rank->entry_s + m * load);
+	if (excluded(search, next->span_s))
+		return VERDICT_TOO_LONG;
+	if (row + 1 == search->virtual_stages && left) {
+		double sum = m * rest;
+
+		for (uint32_t i = k + 1; i < p; i++)
+			sum += search->rank[i].entry_s +
+			       m * (search->rank[i].forward_s +
+				    search->rank[i].backward_s);
+		next->span_s = most(next->span_s, sum / left);
+		if (excluded(search, next->span_s))
+			return VERDICT_TOO_SHORT;
+	}
+	if (!row) {
+		next->entry_sum_s += sums->prefix_s;
+		next->span_s = most(next->span_s,
+				    (next->entry_sum_s + left * next->prefix_s +
+				     m * all) / p);
+	}
+	whole = next->prefix_s + rest;
+	if (chunk + 1 < search->chunks)
+		whole += 2 * search->partition->transfer_rest_s[chunk + 1];
+	next->span_s = most(next->span_s, whole + (m - 1) * next->half_most_s);
+	return VERDICT_OPEN;
+}
+
+/* The parts of an iteration after the schedule, once a rank is complete. */
+static void bound_tails(const struct search *search, uint32_t chunk,
+			const struct rank *rank, const struct sums *sums,
+			struct sums *next)
+{
+	const struct partition *partition = search->partition;
+	const struct chain *chain = search->chain;
+	uint32_t p = search->pipeline, k = chunk % p;
+	double load = rank->forward_s + rank->backward_s;
+	double parameters = rank->parameters, reduce;
+	bool whole = chain->tied_last < chain->length && search->virtual_stages > 1;
+
+	if (chunk / p + 1 < search->virtual_stages)
+		return;
+	if (whole)	/* both tied layers may be on this rank, in two chunks */
+		parameters = most(0, parameters - chain->tied_parameters);
+	reduce = partition_reduce(partition, parameters, rank->backward_s);
+	if (search->virtual_stages == 1)
+		reduce += sure_exchange(search, chunk, sums->begin, next->begin);
+	if (!k)
+		next->first_reduce_s = reduce;
+	next->end_s = most(next->end_s, rank->forward_entry_s +
+						search->micro_batches * load + reduce);
+	next->step_s = most(next->step_s, partition_step(partition, parameters,
+							 rank->forward_s));
+}
+
+/* Mean step of the ranks that are not complete. */
+static double rest_step(const struct search *search, uint32_t chunk, uint32_t end)
+{
+	const struct chain *chain = search->chain;
+	uint32_t left = search->chunks - 1 - chunk;
+	double parameters;
+
+	if (search->virtual_stages > 1 || !left)
+		return 0;
+	parameters = chain_parameters(chain, end, chain->length);
+	return parameters / left * search->partition->step_s;
+}
+
+static void set_layer_ranges(struct search *search, uint32_t chunk,
+			     const struct rank *added, uint32_t end)
+{
+	const struct chain *chain = search->chain;
+	uint32_t p = search->pipeline;
+	double rest = chain->blocks[chain->length] - chain->blocks[end];
+	bool differ = false, last_row = chunk / p + 1 == search->virtual_stages;
+	uint32_t done = last_row ? chunk % p + 1 : 0;
+
+	for (uint32_t k = 0; k < p; k++) {
+		const struct rank *rank = k == chunk % p ? added : &search->rank[k];
+		double held = chunk < p && k > chunk ? 0 : rank->blocks;
+
+		search->layers[k] = range_between(held, k < done ? held : held + rest);
+		if (k < done && held != search->layers[0].low)
+			differ = true;
+	}
+	search->ranges.value[VARIABLE_STAGES_UNIFORM] =
+		range_between(0, differ ? 0 : 1);
+}
+
+/* Whether some requirement cannot hold for any cut that goes on like this. */
+static bool refused(struct search *search, uint32_t chunk,
+		    const struct rank *rank, const struct sums *next)
+{
+	struct partition *partition = search->partition;
+	const struct problem *problem = partition->problem;
+	struct outlook outlook = {
+		.choice = partition->choice,
+		.known = OUTLOOK_ALL,
+		.time_s = next->low_s,
+		.memory_bytes = next->memory_bytes,
+	};
+
+	if (!partition->incumbent->outcomes)
+		return false;
+	outlook_ranges(partition->incumbent, &outlook, &search->ranges);
+	search->ranges.stage_layers = search->layers;
+	set_layer_ranges(search, chunk, rank, next->begin);
+	for (uint32_t i = 0; i < problem->requirement_count; i++) {
+		if (!range_is_false(range_evaluate(&problem->requirement[i],
+						   &search->ranges)))
+			continue;
+		partition_refuse(partition, i);
+		return true;
+	}
+	return false;
+}
+
+/* Looks at the chunk of that depth when it ends at `end`. */
+static enum verdict look(struct search *search, uint32_t chunk, uint32_t end,
+			 struct rank *rank, struct sums *next)
+{
+	struct partition *partition = search->partition;
+	const struct chain *chain = search->chain;
+	const struct sums *sums = &search->frame[chunk].sums;
+	uint32_t begin = sums->begin;
+	double forward = chain_forward(chain, begin, end);
+	double backward = chain_backward(chain, begin, end);
+	double transfer = partition_transfer(partition, chunk, end);
+	double memory;
+	enum verdict verdict;
+
+	*rank = rank_with(search, chunk, sums, end);
+	*next = *sums;
+	next->begin = end;
+	next->prefix_s += forward + backward + 2 * transfer;
+	next->forward_prefix_s += forward + transfer;
+	next->chunk_most_s = most(next->chunk_most_s, forward + backward);
+	next->half_most_s = most(next->half_most_s, most(forward, backward));
+	memory = rank_memory(search, chunk, rank, begin, end);
+	next->memory_bytes = most(next->memory_bytes, memory);
+	if (!partition_fits(partition, memory)) {
+		partition->over_memory = true;
+		return VERDICT_TOO_LONG;
+	}
+	verdict = search->virtual_stages == 1 ?
+		bound_plain(search, chunk, sums, next) :
+		bound_interleaved(search, chunk, rank, sums, next);
+	if (verdict != VERDICT_OPEN) {
+		partition->bounded = true;
+		return verdict;
+	}
+	bound_tails(search, chunk, rank, sums, next);
+	next->low_s = most(sums->low_s,
+			   most(next->span_s + next->first_reduce_s, next->end_s) +
+				   most(next->step_s,
+					rest_step(search, chunk, end)));
+	if (partition_excluded(partition, next->low_s, next->memory_bytes)) {
+		partition->bounded = true;
+		return VERDICT_EXCLUDED;
+	}
+	return refused(search, chunk, rank, next) ? VERDICT_EXCLUDED : VERDICT_OPEN;
+}
+
+static bool is_uniform_end(const struct search *search, uint32_t chunk,
+			   uint32_t end)
+{
+	const struct partition *partition = search->partition;
+
+	return !partition->problem->uniform_stages ||
+	       search->chain->blocks[end] == (chunk + 1) * partition->blocks_each;
+}
+
+/* The least bound of what is still open, when effort has run out. Goes back to
+ * the root on the way. */
+static double least_open(struct search *search, uint32_t depth)
+{
+	double low = INFINITY;
+
+	for (;;) {
+		struct frame *frame = &search->frame[depth];
+		uint32_t end;
+
+		search->rank[depth % search->pipeline] = frame->rank_before;
+		while ((end = frame_next(search, depth))) {
+			struct rank rank;
+			struct sums next;
+			enum verdict verdict;
+
+			if (!is_uniform_end(search, depth, end))
+				continue;
+			verdict = look(search, depth, end, &rank, &next);
+			frame_close_side(frame, verdict);
+			if (verdict == VERDICT_OPEN && next.low_s < low)
+				low = next.low_s;
+		}
+		if (!depth--)
+			return low;
+	}
+}
+
+/* Takes one step; false when the whole tree is done. */
+static bool search_step(struct search *search, uint32_t *depth)
+{
+	struct frame *frame = &search->frame[*depth];
+	uint32_t end = frame_next(search, *depth), chunk = *depth;
+	enum verdict verdict;
+	struct rank rank;
+	struct sums next;
+
+	search->rank[chunk % search->pipeline] = frame->rank_before;
+	if (!end)
+		return (*depth)-- > 0;
+	if (!is_uniform_end(search, chunk, end))
+		return true;
+	search->nodes++;
+	verdict = look(search, chunk, end, &rank, &next);
+	frame_close_side(frame, verdict);
+	if (verdict != VERDICT_OPEN)
+		return true;
+	if (chunk + 1 == search->chunks) {
+		partition_try(search->partition, &search->cut);
+		return true;
+	}
+	search->rank[chunk % search->pipeline] = rank;
+	frame_open(search, ++*depth, &next);
+	return true;
+}
+
+void partition_search(struct partition *partition, uint64_t simulations)
+{
+	struct arena_mark mark = arena_mark(partition->scratch);
+	uint64_t stop = partition->simulated + simulations;
+	struct search search;
+	struct sums root = {
+		.span_s = partition->span_s,
+		.low_s = partition->low_s,
+	};
+	uint32_t depth = 0;
+	bool more = true;
+
+	search_init(&search, partition);
+	frame_open(&search, 0, &root);
+	while (more && partition->simulated < stop &&
+	       search.nodes < simulations * NODES_PER_SIMULATION)
+		more = search_step(&search, &depth);
+	if (more) {
+		double low = least_open(&search, depth);
+
+		partition->complete = isinf(low);
+		partition->low_s = most(partition->low_s, low);
+	} else {
+		partition->low_s = INFINITY;
+	}
+	arena_rewind(partition->scratch, mark);
+}

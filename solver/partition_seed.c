@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Good cuts without a tree search, and the bound that finding them proves.
+ *
+ * 1F1B: no schedule ends before Z = max over k of (time through the stages
+ * before k + m x stage k). Cuts with Z at most some value are found greedily:
+ * the longest stage first, as far as time and memory let it go, since a stage
+ * that starts later may end later. A pass that fails names the next value at
+ * which it could go otherwise.
+ *
+ * Interleaved: Z has the load of all chunks of a device; layers are dealt to
+ * devices one number each, then to the chunks of a device evenly.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/partition.h"
+
+#define PASSES_MAX 60
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The longest stage k from `begin` within the load; *next becomes the load that
+ * one layer more would take, if load is what ends it. */
+static uint32_t longest_stage(const struct partition *partition, uint32_t k,
+			      uint32_t begin, double prefix_s, double load_s,
+			      double *next)
+{
+	const struct chain *chain = partition->chain;
+	double m = partition->micro_batches;
+	uint32_t low = begin;
+	uint32_t high = chain->length - (partition->pipeline - 1 - k);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+		double load = prefix_s + m * chain_both(chain, begin, middle);
+		double bytes = partition_stage_memory(partition, k, begin, middle);
+
+		if (load <= load_s * (1 + TIE) && partition_fits(partition, bytes))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (low < chain->length - (partition->pipeline - 1 - k)) {
+		double load = prefix_s + m * chain_both(chain, begin, low + 1);
+
+		if (load > load_s * (1 + TIE) && load < *next)
+			*next = load;
+	}
+	return low;
+}
+
+/* One pass; true if the chain's end is reached. first gets the stages, some
+ * maybe empty. */
+static bool greedy_pass(const struct partition *partition, double load_s,
+			uint32_t *first, double *next)
+{
+	const struct chain *chain = partition->chain;
+	double prefix = 0;
+	uint32_t at = 0;
+
+	*next = INFINITY;
+	for (uint32_t k = 0; k < partition->pipeline; k++) {
+		uint32_t end = longest_stage(partition, k, at, prefix, load_s, next);
+
+		first[k] = at;
+		prefix += chain_both(chain, at, end) +
+			  2 * partition->transfer_least_s[k];
+		at = end;
+	}
+	first[partition->pipeline] = at;
+	return at == chain->length;
+}
+
+/* Makes every stage hold a layer. */
+static void fill_empty(const struct partition *partition, uint32_t *first)
+{
+	uint32_t chunks = partition->chunks, length = partition->chain->length;
+
+	first[chunks] = length;
+	for (uint32_t c = chunks; c-- > 1;)
+		if (first[c] > first[c + 1] - 1)
+			first[c] = first[c + 1] - 1;
+	first[0] = 0;
+	for (uint32_t c = 1; c < chunks; c++)
+		if (first[c] < first[c - 1] + 1)
+			first[c] = first[c - 1] + 1;
+}
+
+static double load_of(const struct partition *partition, const uint32_t *first)
+{
+	const struct chain *chain = partition->chain;
+	double prefix = 0, load = 0;
+
+	for (uint32_t k = 0; k < partition->pipeline; k++) {
+		double time = chain_both(chain, first[k], first[k + 1]);
+
+		load = most(load, prefix + partition->micro_batches * time);
+		prefix += time + 2 * partition->transfer_least_s[k];
+	}
+	return load;
+}
+
+/* Smallest Z by bisection that jumps over values between which nothing
+ * changes. Returns a bound; first gets a cut. */
+static double least_load(const struct partition *partition, double low,
+			 uint32_t *first, bool *fits)
+{
+	uint32_t *trial = ARENA_ARRAY(partition->scratch, uint32_t,
+				      (size_t)partition->pipeline + 1);
+	size_t size = ((size_t)partition->pipeline + 1) * sizeof(*trial);
+	double high = INFINITY, load = low, next;
+
+	*fits = greedy_pass(partition, INFINITY, trial, &next);
+	if (!*fits)
+		return INFINITY;
+	for (uint32_t pass = 0; pass < PASSES_MAX; pass++) {
+		if (greedy_pass(partition, load, trial, &next)) {
+			memcpy(first, trial, size);
+			high = load;
+		} else {
+			low = most(load, next);
+		}
+		if (high <= low * (1 + 1e-9))
+			break;
+		if (isinf(high))
+			load = pass ? low * (1 + 0.02 * pass) : low;
+		else
+			load = low + (high - low) / 2;
+		if (isinf(high) && pass > 20)
+			load = 2 * low;
+	}
+	if (isinf(high)) {
+		greedy_pass(partition, INFINITY, trial, &next);
+		memcpy(first, trial, size);
+	}
+	fill_empty(partition, first);
+	return low;
+}
+
+bool partition_can_fit(const struct partition *partition)
+{
+	struct arena_mark mark = arena_mark(partition->scratch);
+	bool fits = true;
+	double next;
+
+	if (partition->virtual_stages == 1)
+		fits = greedy_pass(partition, INFINITY,
+				   ARENA_ARRAY(partition->scratch, uint32_t,
+					       (size_t)partition->chunks + 1),
+				   &next);
+	arena_rewind(partition->scratch, mark);
+	return fits;
+}
+
+static void seed_plain(struct partition *partition)
+{
+	struct cut cut = {
+		.first = ARENA_ARRAY(partition->scratch, uint32_t,
+				     (size_t)partition->chunks + 1),
+	};
+	bool fits;
+	double low = least_load(partition, partition->span_s, cut.first, &fits);
+
+	if (!fits) {
+		partition->over_memory = true;
+		partition->low_s = INFINITY;
+		return;
+	}
+	partition->low_s += most(0, low - partition->span_s);
+	partition->span_s = most(partition->span_s, low);
+	if (load_of(partition, cut.first) < INFINITY)
+		partition_try(partition, &cut);
+}
+
+/* How many layers of the chain's most frequent kind, beside its ends, device k
+ * can take within a load. */
+struct dealing {
+	double unit_s;			/* time of one such layer */
+	double first_s, last_s;		/* time of the layers at both ends */
+	uint32_t head, tail;		/* layers before and after that kind's run */
+	uint32_t units;			/* layers of it */
+};
+
+static bool find_dealing(const struct chain *chain, struct dealing *dealing)
+{
+	uint32_t longest = 0, begin = 0;
+
+	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
+		if (chain->run_end[at] - at > longest) {
+			longest = chain->run_end[at] - at;
+			begin = at;
+		}
+	}
+	dealing->units = longest;
+	dealing->head = begin;
+	dealing->tail = chain->length - begin - longest;
+	dealing->unit_s = chain_both(chain, begin, begin + longest) / longest;
+	dealing->first_s = chain_both(chain, 0, begin);
+	dealing->last_s = chain_both(chain, begin + longest, chain->length);
+	return dealing->unit_s > 0;
+}
+
+/* Layers for each device: one after the other to the device that is least
+ * loaded with them, the earlier one of equals first. */
+static void deal(const struct partition *partition, const struct dealing *dealing,
+		 uint32_t *units)
+{
+	uint32_t p = partition->pipeline, v = partition->virtual_stages;
+	double *load = partition->finish_s;
+	double entry = 0, m = partition->micro_batches;
+	uint32_t dealt = 0;
+
+	for (uint32_t k = 0; k < p; k++) {
+		bool first = k == 0, last = k == p - 1;
+
+		units[k] = v - (first && dealing->head > 0) -
+			   (last && dealing->tail > 0);
+		load[k] = entry + m * (units[k] * dealing->unit_s +
+				       (first ? dealing->first_s : 0) +
+				       (last ? dealing->last_s : 0));
+		entry += dealing->units * dealing->unit_s / partition->chunks +
+			 2 * partition->transfer_least_s[k];
+		dealt += units[k];
+	}
+	while (dealt < dealing->units) {
+		uint32_t best = 0;
+
+		for (uint32_t k = 1; k < p; k++)
+			if (load[k] < load[best] * (1 - TIE))
+				best = k;
+		units[best]++;
+		load[best] += m * dealing->unit_s;
+		dealt++;
+	}
+}
+
+/* Which chunks of a device take one layer more than the others. */
+enum spread { SPREAD_EARLY, SPREAD_LATE, SPREAD_EVEN, SPREAD_COUNT };
+
+static uint32_t chunk_units(uint32_t units, uint32_t v, uint32_t row,
+			    enum spread spread)
+{
+	uint32_t each = units / v, extra = units % v;
+
+	switch (spread) {
+	case SPREAD_EARLY:
+		return each + (row < extra);
+	case SPREAD_LATE:
+		return each + (row >= v - extra);
+	default:
+		return (uint32_t)((uint64_t)units * (row + 1) / v -
+				  (uint64_t)units * row / v);
+	}
+}
+
+static void try_dealing(struct partition *partition,
+			const struct dealing *dealing, const uint32_t *units,
+			enum spread spread, struct cut *cut)
+{
+	uint32_t p = partition->pipeline, v = partition->virtual_stages;
+	uint32_t at = 0;
+
+	for (uint32_t c = 0; c < partition->chunks; c++) {
+		uint32_t k = c % p;
+
+		cut->first[c] = at;
+		at += chunk_units(units[k], v, c / p, spread);
+		if (!c)
+			at += dealing->head;
+		if (at > partition->chain->length)
+			at = partition->chain->length;
+	}
+	fill_empty(partition, cut->first);
+	partition_try(partition, cut);
+}
+
+/* Any chain: ends where the running time is nearest to even shares. */
+static void try_even(struct partition *partition, struct cut *cut)
+{
+	const struct chain *chain = partition->chain;
+	double each = chain_both(chain, 0, chain->length) / partition->chunks;
+	uint32_t at = 0;
+
+	for (uint32_t c = 0; c < partition->chunks; c++) {
+		cut->first[c] = at;
+		while (at < chain->length &&
+		       chain_both(chain, 0, at) + chain_both(chain, at, at + 1) / 2 <
+			       each * (c + 1))
+			at++;
+	}
+	fill_empty(partition, cut->first);
+	partition_try(partition, cut);
+}
+
+static void seed_interleaved(struct partition *partition)
+{
+	uint32_t p = partition->pipeline;
+	uint32_t *units = ARENA_ARRAY(partition->scratch, uint32_t, p);
+	struct cut cut = {
+		.first = ARENA_ARRAY(partition->scratch, uint32_t,
+				     (size_t)partition->chunks + 1),
+	};
+	struct dealing dealing;
+
+	try_even(partition, &cut);
+	if (!find_dealing(partition->chain, &dealing) ||
+	    dealing.units < partition->chunks ||
+	    partition->incumbent->outcomes)
+		return;
+	deal(partition, &dealing, units);
+	for (int spread = 0; spread < SPREAD_COUNT; spread++)
+		try_dealing(partition, &dealing, units, (enum spread)spread, &cut);
+}
+
+void partition_seed(struct partition *partition)
+{
+	struct arena_mark mark = arena_mark(partition->scratch);
+
+	if (partition->virtual_stages == 1)
+		seed_plain(partition);
+	else
+		seed_interleaved(partition);
+	arena_rewind(partition->scratch, mark);
+}
+
+void partition_climb(struct partition *partition, uint64_t simulations)
+{
+	(void)partition;
+	(void)simulations;
+}

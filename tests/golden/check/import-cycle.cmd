@@ -1,0 +1,1 @@
+nestc check modules/ring-a.nest

@@ -1,0 +1,1 @@
+nestc check --dump=ir dump.nest

@@ -1,0 +1,1 @@
+nestc check --diagnostics=json edition.nest
