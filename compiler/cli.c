@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "compiler/emit.h"
+#include "compiler/ir.h"
 #include "lang/base/vec.h"
 #include "lang/unit.h"
 
@@ -696,6 +697,7 @@ void cli_prepare(const struct cli *cli, struct compilation *compilation)
 	compilation->override = cli->override;
 	compilation->override_count = cli->override_count;
 	compilation->allow_extern = cli->allow_extern;
+	compilation->operator_names = ir_operator_names;
 	for (uint32_t i = 0; i < cli->override_count; i++)
 		cli->override[i].used = false;
 }

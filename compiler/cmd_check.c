@@ -11,11 +11,6 @@
 #include "lang/ast.h"
 #include "lang/module.h"
 
-static void dump_tree(const struct module *module, struct text *out)
-{
-	ast_dump(module->tree, out);
-}
-
 static enum status check_job(const struct cli *cli,
 			     struct compilation *compilation,
 			     const struct module *module, const char *job,
@@ -61,15 +56,16 @@ static enum status check_spec(const struct cli *cli,
 			      struct compilation *compilation,
 			      const char *path, struct text *dump)
 {
+	uint32_t errors = compilation->diags.errors;
 	enum status status;
 	struct module *module = pipeline_load(cli, compilation, path, &status);
 
 	if (!module)
 		return status;
 	if (cli->dump == DUMP_AST)
-		dump_tree(module, dump);
+		ast_dump(module->tree, dump);
 	status = check_jobs(cli, compilation, module, dump);
-	if (status == STATUS_DONE && compilation->diags.errors)
+	if (status == STATUS_DONE && compilation->diags.errors != errors)
 		status = STATUS_SPEC;
 	return status;
 }
@@ -97,25 +93,18 @@ static enum status write_results(const struct cli *cli,
 
 enum status cmd_check(const struct cli *cli)
 {
+	struct compilation compilation;
 	enum status status = STATUS_DONE;
+	struct text dump;
 
-	if (cli->depfile && cli->operand_count > 1) {
-		cli_complain("-MD describes one spec: check them one by one");
-		return STATUS_USAGE;
-	}
-	for (uint32_t i = 0; i < cli->operand_count; i++) {
-		struct compilation compilation;
-		enum status one;
-		struct text dump;
-
-		cli_prepare(cli, &compilation);
-		text_init(&dump, &compilation.arena);
-		one = check_spec(cli, &compilation, cli->operand[i], &dump);
-		if (one == STATUS_DONE)
-			one = write_results(cli, &compilation, &dump);
-		cli_flush(cli, &compilation);
-		status = worse(status, one);
-		compilation_release(&compilation);
-	}
+	cli_prepare(cli, &compilation);
+	text_init(&dump, &compilation.arena);
+	for (uint32_t i = 0; i < cli->operand_count; i++)
+		status = worse(status, check_spec(cli, &compilation,
+						  cli->operand[i], &dump));
+	if (status == STATUS_DONE)
+		status = write_results(cli, &compilation, &dump);
+	cli_flush(cli, &compilation);
+	compilation_release(&compilation);
 	return status;
 }

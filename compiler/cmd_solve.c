@@ -46,7 +46,6 @@ enum status cmd_solve(const struct cli *cli)
 	struct compilation compilation;
 	enum status status;
 
-	compilation_init(&compilation);
 	cli_prepare(cli, &compilation);
 	status = solve_file(cli, &compilation);
 	cli_flush(cli, &compilation);

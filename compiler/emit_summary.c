@@ -275,13 +275,27 @@ static void print_placement(struct summary *summary)
 					       "by the table in the manifest");
 }
 
-static void print_count(struct text *out, uint64_t count, const char *what)
+struct counted {
+	uint64_t count;
+	const char *what;
+};
+
+/* Those that are not zero, on a line of their own. */
+static void print_counts(struct text *out, const struct counted *counted,
+			 uint32_t length)
 {
-	if (!count)
-		return;
-	text_append(out, ", ");
-	describe_count(count, out);
-	text_printf(out, " %s", what);
+	bool first = true;
+
+	for (uint32_t i = 0; i < length; i++) {
+		if (!counted[i].count)
+			continue;
+		text_append(out, first ? "          " : ", ");
+		describe_count(counted[i].count, out);
+		text_printf(out, " %s", counted[i].what);
+		first = false;
+	}
+	if (!first)
+		text_append_char(out, '\n');
 }
 
 static void print_value(struct summary *summary, double value)
@@ -299,6 +313,16 @@ static void print_value(struct summary *summary, double value)
 static void print_certificate(struct summary *summary)
 {
 	const struct certificate *certificate = &summary->plan->certificate;
+	const struct counted searched[] = {
+		{ certificate->configurations, "configurations" },
+		{ certificate->priced, "priced" },
+		{ certificate->bounded, "bounded out" },
+	};
+	const struct counted refused[] = {
+		{ certificate->infeasible_memory, "over the memory limit" },
+		{ certificate->infeasible_requirement, "against a requirement" },
+		{ certificate->infeasible_placement, "without a placement" },
+	};
 	struct text *out = summary->out;
 
 	text_append(out, "\nProof     ");
@@ -312,19 +336,8 @@ static void print_certificate(struct summary *summary)
 		print_value(summary, certificate->lower_bound);
 		text_append_char(out, '\n');
 	}
-	text_append(out, "          ");
-	describe_count(certificate->configurations, out);
-	text_append(out, " configurations");
-	print_count(out, certificate->priced, "priced");
-	print_count(out, certificate->bounded, "bounded out");
-	text_append(out, "\n          ");
-	describe_count(certificate->infeasible_memory, out);
-	text_append(out, " over the memory limit");
-	print_count(out, certificate->infeasible_requirement,
-		    "against a requirement");
-	print_count(out, certificate->infeasible_placement,
-		    "without a placement");
-	text_append_char(out, '\n');
+	print_counts(out, searched, 3);
+	print_counts(out, refused, 3);
 	if (summary->input->timing)
 		text_printf(out, "          found in %.3f s\n",
 			    summary->input->solve_s);

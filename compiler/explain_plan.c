@@ -23,12 +23,6 @@ struct explanation {
 	struct text *out;
 };
 
-static const char *const operator_names[] = {
-#define OPERATOR(kind, name, inputs) name,
-#include "compiler/operators.def"
-#undef OPERATOR
-};
-
 static const char *const collective_names[COLLECTIVE_COUNT] = {
 	[COLLECTIVE_ALL_REDUCE] = "all-reduce",
 	[COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
@@ -69,6 +63,13 @@ static const char *seconds(const struct explanation *explanation, double number)
 		return "-";
 	describe_seconds(number, &text);
 	return text.at;
+}
+
+/* A time that may well be nothing. */
+static const char *exposed_seconds(const struct explanation *explanation,
+				   double number)
+{
+	return number > 0 ? seconds(explanation, number) : "0";
 }
 
 static const char *bytes(const struct explanation *explanation, double number)
@@ -126,7 +127,7 @@ static void print_operators(struct explanation *explanation,
 		const struct operator_cost *cost = &layout->operator[i];
 
 		text_printf(out, "  %-13s %-18s %9s %9s %10s  %s\n",
-			    operator_names[class->operator[i].kind],
+			    ir_operator_names[class->operator[i].kind],
 			    local_shape(explanation, class, cost, i),
 			    seconds(explanation, cost->forward_s),
 			    seconds(explanation, cost->backward_s),
@@ -142,6 +143,7 @@ static void print_collective(struct explanation *explanation,
 		problem_origin(explanation->problem, collective->source);
 	struct group_shape group = network_group(explanation->problem,
 						 &explanation->plan->placement,
+						 explanation->shape,
 						 collective->group);
 	enum algorithm algorithm;
 	double time = network_collective(explanation->problem, &group,
@@ -156,7 +158,7 @@ static void print_collective(struct explanation *explanation,
 		    group_names[collective->group],
 		    bytes(explanation, collective->bytes),
 		    seconds(explanation, time),
-		    exposed > 0 ? seconds(explanation, exposed) : "0",
+		    exposed_seconds(explanation, exposed),
 		    algorithm_names[algorithm]);
 	if (!origin)
 		return;
@@ -251,11 +253,12 @@ static void print_stage_time(struct explanation *explanation,
 			    topology->level[stage->send_level].name);
 	text_printf(out, "  gradients     %s, exposed %s\n",
 		    seconds(explanation, stage->reduce_s),
-		    seconds(explanation, stage->reduce_exposed_s));
+		    exposed_seconds(explanation, stage->reduce_exposed_s));
 	if (stage->gather_s > 0)
 		text_printf(out, "  weights       gathered in %s, exposed %s\n",
 			    seconds(explanation, stage->gather_s),
-			    seconds(explanation, stage->gather_exposed_s));
+			    exposed_seconds(explanation,
+					    stage->gather_exposed_s));
 	text_printf(out, "  optimizer     %s\n",
 		    seconds(explanation, stage->step_s));
 }

@@ -195,14 +195,29 @@ static void advise_domain(struct inquiry *inquiry, enum plan_variable variable)
 	const char *peak = bytes(inquiry, plan->memory_peak_bytes);
 
 	if (variable == VARIABLE_RECOMPUTE)
-		diag_help(diags, "allow 'recompute in { %s }': then %s fits, with %s",
+		diag_help(diags, "allow 'recompute in { %s }': then %s fits, with %s a device",
 			  recompute_name((enum recompute)value), choice, peak);
 	else if (variable == VARIABLE_SEQUENCE)
-		diag_help(diags, "allow 'sequence in { %s }': then %s fits, with %s",
+		diag_help(diags, "allow 'sequence in { %s }': then %s fits, with %s a device",
 			  value ? "on" : "off", choice, peak);
 	else
-		diag_help(diags, "allow '%s in { %u }': then %s fits, with %s",
+		diag_help(diags, "allow '%s in { %u }': then %s fits, with %s a device",
 			  name, value, choice, peak);
+}
+
+/* A requirement as it is written, or "that requirement" when it is long. */
+static const char *written(struct inquiry *inquiry, struct span span)
+{
+	struct compilation *compilation = inquiry->compilation;
+	const char *text;
+
+	if (span_is_nowhere(span) || span.end - span.begin > 60)
+		return "that requirement";
+	text = compilation->sources.at[span.file]->bytes + span.begin;
+	if (memchr(text, '\n', span.end - span.begin))
+		return "that requirement";
+	return arena_printf(&compilation->arena, "'%.*s'",
+			    (int)(span.end - span.begin), text);
 }
 
 static void advise(struct inquiry *inquiry, const struct constraint *constraint)
@@ -215,7 +230,8 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 		advise_domain(inquiry, (enum plan_variable)constraint->index);
 		return;
 	case CONSTRAINT_REQUIREMENT:
-		diag_help(diags, "without that requirement a plan exists: %s, with %s a device",
+		diag_help(diags, "without %s a plan exists: %s, with %s a device",
+			  written(inquiry, constraint->span),
 			  degrees(inquiry, plan, inquiry->problem),
 			  bytes(inquiry, plan->memory_peak_bytes));
 		return;
@@ -359,32 +375,60 @@ static void report_removed(struct inquiry *inquiry,
 	}
 }
 
-static void explain(struct inquiry *inquiry)
+/* With everything dropped there is still no plan. */
+static void blame_hardware(struct inquiry *inquiry)
+{
+	const struct solve_failure *failure = &inquiry->result.failure;
+
+	if (inquiry->problem && failure->has_nearest)
+		diag_help(&inquiry->compilation->diags,
+			  "give the job more or larger devices: with nothing else required, %s still needs %s",
+			  degrees(inquiry, &failure->nearest, inquiry->problem),
+			  bytes(inquiry, failure->nearest.memory_peak_bytes));
+}
+
+/* Marks the constraints without which, the others kept, a plan exists. */
+static bool find_single_changes(struct inquiry *inquiry, bool *helps)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < inquiry->constraints.count; i++) {
+		set_all(inquiry, false);
+		inquiry->constraints.at[i].dropped = true;
+		helps[i] = found(ask(inquiry));
+		any |= helps[i];
+	}
+	return any;
+}
+
+static void find_core(struct inquiry *inquiry, bool *in_core)
+{
+	set_all(inquiry, false);
+	shrink(inquiry);
+	for (size_t i = 0; i < inquiry->constraints.count; i++)
+		in_core[i] = !inquiry->constraints.at[i].dropped;
+}
+
+/* Where memory is short, each constraint that alone stands in the way is one of
+ * every conflicting set, and cheaper to find than a smallest set. */
+static void explain(struct inquiry *inquiry, bool memory_is_short)
 {
 	struct diags *diags = &inquiry->compilation->diags;
-	bool *in_core = ARENA_ARRAY(&inquiry->compilation->arena, bool,
-				    inquiry->constraints.count);
+	bool *named = ARENA_ARRAY(&inquiry->compilation->arena, bool,
+				  inquiry->constraints.count);
 
 	set_all(inquiry, true);
 	if (!found(ask(inquiry))) {
-		const struct solve_failure *failure = &inquiry->result.failure;
-
-		if (inquiry->problem && failure->has_nearest)
-			diag_help(diags, "give the job more or larger devices: with nothing else required, %s still needs %s",
-				  degrees(inquiry, &failure->nearest,
-					  inquiry->problem),
-				  bytes(inquiry, failure->nearest.memory_peak_bytes));
+		blame_hardware(inquiry);
 		return;
 	}
-	set_all(inquiry, false);
-	shrink(inquiry);
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		in_core[i] = !inquiry->constraints.at[i].dropped;
-		if (in_core[i])
+	if (!memory_is_short || !find_single_changes(inquiry, named))
+		find_core(inquiry, named);
+	for (size_t i = 0; i < inquiry->constraints.count; i++)
+		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
-	}
-	if (!advise_change(inquiry, in_core))
-		diag_help(diags, "loosen one of these; several sets of requirements conflict, so more may follow");
+	if (!advise_change(inquiry, named))
+		diag_help(diags, "loosen one of these; more requirements conflict, so another message may follow");
 }
 
 void infeasible_report(struct compilation *compilation, const struct ir *ir,
@@ -406,6 +450,6 @@ void infeasible_report(struct compilation *compilation, const struct ir *ir,
 	    problem->shape_count > SHAPES_RELAXED_MAX)
 		report_removed(&inquiry, problem, &result->failure);
 	else
-		explain(&inquiry);
+		explain(&inquiry, result->failure.has_nearest);
 	arena_release(&inquiry.arena);
 }

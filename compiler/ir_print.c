@@ -7,12 +7,6 @@
 
 #include "compiler/lower.h"
 
-static const char *const operator_names[IR_OPERATOR_COUNT] = {
-#define OPERATOR(kind, name, inputs) [IR_##kind] = name,
-#include "compiler/operators.def"
-#undef OPERATOR
-};
-
 static const char *const split_names[] = {
 	[IR_SPLIT_NONE] = "none", [IR_SPLIT_TENSOR] = "tensor",
 	[IR_SPLIT_CONTEXT] = "context", [IR_SPLIT_EXPERT] = "expert",
@@ -106,7 +100,7 @@ static void print_operator(struct text *out, const struct ir_class *class,
 {
 	text_append(out, "    ");
 	print_value(out, class, operator->output);
-	text_printf(out, " = %s", operator_names[operator->kind]);
+	text_printf(out, " = %s", ir_operator_names[operator->kind]);
 	for (uint32_t i = 0; i < operator->input_count; i++)
 		text_printf(out, " %%%" PRIu32, operator->input[i]);
 	if (operator->from.term_count)

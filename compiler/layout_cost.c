@@ -6,12 +6,18 @@
 #include "compiler/layout_walk.h"
 #include "compiler/operator_time.h"
 
-/* Bytes per logit of a loss kernel beyond reading (forward) or writing
- * (backward) it once in the training precision: it is copied to 32 bits, scanned
- * for the largest, turned to exponentials and divided; backward reads, scales
- * and reads again (Megatron-LM, core/fusions/fused_cross_entropy.py). */
-#define LOSS_FORWARD_BYTES (4 + 4 + 8 + 8)
-#define LOSS_BACKWARD_BYTES (4 + 4 + 4)
+/* Bytes per logit of the loss kernels beyond reading (forward) or writing
+ * (backward) it once in the training precision: a copy in 32 bits is written,
+ * scanned for the largest, shifted by it, turned to exponentials, added up and
+ * divided; backward scales these and reads them to convert
+ * (Megatron-LM, core/tensor_parallel/cross_entropy.py). */
+#define LOSS_FORWARD_BYTES (4 + 4 + 8 + 8 + 4 + 8)
+#define LOSS_BACKWARD_BYTES (8 + 4)
+
+/* Share of the compute behind which a collective runs that it really has: it
+ * takes multiprocessors and memory bandwidth from the kernels beside it, which
+ * published measurements see slowed down by 1.1 to 1.3 times. */
+#define HIDDEN_SHARE 0.8
 
 /* A dropout mask is one byte per element. */
 #define MASK_BYTES 1
@@ -137,6 +143,10 @@ static void product_time(struct layout_walk *walk, uint32_t index)
 	cost->forward_s = share * operator_time_gemm(device, precision, m, k, n);
 	cost->backward_s = share * (leader->input_gradient_s +
 				    leader->weight_gradient_s);
+	/* A bias' gradient adds up the output's over the rows. */
+	if (operator->bias)
+		cost->backward_s += operator_time_memory(
+			device, walk->element_bytes * m * share * n);
 }
 
 /* A kernel that moves these bytes. */
@@ -280,7 +290,8 @@ static void norm_cost(struct layout_walk *walk, uint32_t index)
 	walk->result->operator[index].parameters =
 		operator->kind == IR_LAYERNORM && operator->bias ? 2 * width :
 								   width;
-	move(walk, index, 2 * bytes, 3 * bytes);
+	/* Backward x and dy are read for dx and again for the weight's gradient. */
+	move(walk, index, 2 * bytes, 5 * bytes);
 }
 
 static void loss_cost(struct layout_walk *walk, uint32_t index)
@@ -451,7 +462,7 @@ void layout_walk_costs(struct layout_walk *walk)
 	wait_for_host(walk);
 }
 
-/* How long each hidden collective has. Gradients of keys and values travel with
+/* How long each hidden collective has, see HIDDEN_SHARE. Gradients of keys and values travel with
  * the keys and values: each has half of the attention's time. */
 void layout_walk_hidden(struct layout_walk *walk)
 {
@@ -472,5 +483,6 @@ void layout_walk_hidden(struct layout_walk *walk)
 			inferred->hidden_s = by->core_backward_s * ring / 2;
 		else
 			inferred->hidden_s = by->core_forward_s * ring;
+		inferred->hidden_s *= HIDDEN_SHARE;
 	}
 }

@@ -26,7 +26,7 @@ static bool refuse(struct match *match, struct span span, const char *what)
 		span = match->class->span;
 	diag_error(diags, E_TARGET_MODEL, span,
 		   "megatron cannot build '%s': %s", match->class->name, what);
-	diag_help(diags, "megatron builds pre-norm decoders: attention, then an MLP with gelu or gated silu; leave 'target = megatron' and '--emit megatron' to such models");
+	diag_help(diags, "megatron builds pre-norm decoders: attention, then an MLP with gelu or gated silu; for any other, leave out 'target = megatron' and emit the manifest");
 	return false;
 }
 

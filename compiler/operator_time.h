@@ -29,16 +29,16 @@
  * with the libraries of TensorRT-LLM and vLLM), shapes with m >= 1024; median
  * and 90th percentile of the absolute error:
  *
- *	product, bf16	A100 2.3 % 11 %   H100 3.0 %  7 %   H200 3.0 % 11 %   B200 4.1 % 12 %
- *	product, fp8	                  H100 7.1 % 21 %   H200 6.9 % 18 %   B200 7.3 % 18 %
- *	attention	A100 1.2 %  4 %   H100 3.0 %  8 %   H200 2.4 %  6 %   B200 3.4 %  9 %
+ *	product, bf16	A100 3.6 % 11 %   H100 3.6 % 10 %   H200 3.0 % 11 %   B200 4.2 % 12 %
+ *	product, fp8	                  H100 8.3 % 25 %   H200 6.5 % 22 %   B200 7.4 % 19 %
+ *	attention	A100 2.9 % 10 %   H100 3.9 % 11 %   H200 3.3 %  9 %   B200 6.0 % 22 %
  *
- * All rates (peak and bandwidth) are then lowered by `throttling`, the share
- * lost under continuous load; 0 reproduces the timings above.
- *
- * (two libraries differ by 2 % median on A100 and 5 % on H100 for the same
- * product). `make bench` prints the errors where NESTC_MEASURED_DIR names the
+ * For the same product the two libraries differ by 2 % (A100) and 5 % (H100),
+ * median. `make bench` prints these errors where NESTC_MEASURED_DIR names the
  * directory of such tables.
+ *
+ * All rates are then lowered by `throttling`, the share that is lost under
+ * continuous load; with 0 the timings above are reproduced.
  */
 #ifndef NEST_COMPILER_OPERATOR_TIME_H
 #define NEST_COMPILER_OPERATOR_TIME_H

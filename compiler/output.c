@@ -152,6 +152,17 @@ static bool write_special(const struct outputs *outputs,
 	return fine;
 }
 
+/* Whether a path is another name of standard output (/dev/stdout): replacing
+ * that file would take it away from whoever reads it. */
+static bool is_standard_output(const struct stat *status)
+{
+	struct stat standard;
+
+	return fstat(STDOUT_FILENO, &standard) == 0 &&
+	       standard.st_dev == status->st_dev &&
+	       standard.st_ino == status->st_ino;
+}
+
 /* Regular files only: others are written last, nothing can undo them. */
 static bool stage(struct outputs *outputs)
 {
@@ -162,8 +173,12 @@ static bool stage(struct outputs *outputs)
 
 		if (!output->path)
 			continue;
+		exists = stat(output->path, &status) == 0;
+		if (exists && is_standard_output(&status)) {
+			output->path = NULL;
+			continue;
+		}
 		output->target = follow_links(outputs->arena, output->path);
-		exists = stat(output->target, &status) == 0;
 		if (exists && S_ISDIR(status.st_mode)) {
 			errno = EISDIR;
 			return report(outputs, output);

@@ -36,12 +36,13 @@ struct module *pipeline_load(const struct cli *cli,
 			     struct compilation *compilation, const char *path,
 			     enum status *status)
 {
+	uint32_t errors = compilation->diags.errors;
 	struct module *module = module_load(compilation, path);
 
 	*status = STATUS_FILE;
 	if (!module)
 		return NULL;
-	if (!module->clean || compilation->diags.errors) {
+	if (!module->clean || compilation->diags.errors != errors) {
 		*status = only_overrides_wrong(&compilation->diags) ?
 				  STATUS_USAGE :
 				  STATUS_SPEC;

@@ -87,8 +87,11 @@ static bool report_degrees(struct problem_build *build,
 	const char *name = dimension_name(variable);
 	const struct ir_axis *axis = NULL;
 	struct problem_shape shape;
-	uint32_t degree;
+	uint32_t degree = 1, last = 1;
 
+	for (uint32_t i = 0; i < domain->count; i++)
+		if (domain->at[i] <= devices_max)
+			last = domain->at[i];
 	for (uint32_t i = 0; i < domain->count && !axis; i++) {
 		shape = degree_shape(variable, domain->at[i]);
 		if (domain->at[i] && domain->at[i] <= devices_max)
@@ -114,7 +117,7 @@ static bool report_degrees(struct problem_build *build,
 		diag_note(build->diags, SPAN_NONE,
 			  "each context rank takes two equal pieces of the sequence");
 	diag_help(build->diags, "all layers can be split by '%s' in %s", name,
-		  legal_degrees(build, variable, degree));
+		  legal_degrees(build, variable, last));
 	return false;
 }
 

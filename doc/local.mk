@@ -3,5 +3,6 @@
 dist_doc_DATA = README.md COPYING
 EXTRA_DIST += \
 	%D%/cost-model.md \
+	%D%/fidelity.md \
 	%D%/hacking.md \
 	%D%/language.md

@@ -3,8 +3,11 @@
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/gpt3-175b-1024h100/README.md \
+	%D%/gpt3-175b-1024h100/expected.summary \
 	%D%/gpt3-175b-1024h100/gpt3.nest \
 	%D%/llama2-7b-64h100/README.md \
+	%D%/llama2-7b-64h100/expected.summary \
 	%D%/llama2-7b-64h100/llama2.nest \
 	%D%/llama3-70b-1024h100/README.md \
+	%D%/llama3-70b-1024h100/expected.summary \
 	%D%/llama3-70b-1024h100/llama3.nest

@@ -30,6 +30,7 @@ struct ast {
 	enum ast_kind kind;
 	uint32_t child_count;
 	uint32_t depth;			/* nodes on the longest path downwards */
+	uint32_t parentheses;		/* pairs around it, which mean nothing */
 	struct span span;		/* the whole construct */
 	struct span name_span;		/* where name stands */
 	const char *name;		/* interned, or NULL */

@@ -87,6 +87,14 @@ const char *eval_source_text(struct eval *eval, struct span span)
 			  length);
 }
 
+static bool report_plan_name(struct diags *diags, const char *name,
+			     struct span span)
+{
+	return diag_error(diags, E_PLAN_VARIABLE, span,
+			  "'%s' is known only to the solver and may stand in "
+			  "require, prefer and minimize only", name);
+}
+
 bool eval_wrong_kind(struct eval *eval, const struct value *value,
 		     struct span span, const char *what, const char *wanted)
 {
@@ -94,12 +102,8 @@ bool eval_wrong_kind(struct eval *eval, const struct value *value,
 
 	if (value->kind == VALUE_ERROR)
 		return false;
-	if (value->kind == VALUE_PLAN_VARIABLE) {
-		diag_error(diags, E_PLAN_VARIABLE, span,
-			   "'%s' is known only to the solver and may stand in require, prefer and minimize only",
-			   value->string);
-		return false;
-	}
+	if (value->kind == VALUE_PLAN_VARIABLE)
+		return report_plan_name(diags, value->string, span);
 	if (value->kind == VALUE_SYMBOL)
 		diag_error(diags, E_TYPE, span,
 			   "%s must be %s, and '%s' is only a word", what,
@@ -182,6 +186,8 @@ bool report_unknown_name(struct compilation *compilation,
 	const char *suggestion = scope_suggest(scope, name);
 	const char *home = library_home(compilation, name);
 
+	if (!home && symbol_is_known(SYMBOL_PLAN, name))
+		return report_plan_name(diags, name, span);
 	diag_error(diags, E_UNKNOWN_NAME, span, "unknown name '%s'", name);
 	if (!suggestion)
 		suggestion = symbol_suggest(SYMBOL_WORD, name);

@@ -568,7 +568,11 @@ primary:
 		$$->number = 1;
 	}
 |	"false"		{ $$ = leaf(parse, AST_BOOLEAN, @$); }
-|	"(" value ")"	{ $$ = $value; }
+|	"(" value ")"
+	{
+		$$ = $value;
+		$$->parentheses++;
+	}
 |	"[" values "]"	{ $$ = with_list(parse, AST_LIST, @$, $values); }
 ;
 

@@ -29,6 +29,17 @@ static bool is_nonzero(const char *digits)
 	return strspn(digits, "0.") < strcspn(digits, "eE");
 }
 
+/* Rounded once, so that 5us is 5e-6 and 66.9TFLOP/s is 66.9e12: a small unit
+ * divides by its exact inverse instead of multiplying by a rounded number. */
+static double scaled(const char *digits, double scale)
+{
+	long double number = strtold(digits, NULL);
+
+	if (scale < 1)
+		return (double)(number / roundl(1 / (long double)scale));
+	return (double)(number * (long double)scale);
+}
+
 struct ast *literal_number(struct parse *parse, struct unit unit, double scale)
 {
 	struct diags *diags = &parse->compilation->diags;
@@ -44,7 +55,7 @@ struct ast *literal_number(struct parse *parse, struct unit unit, double scale)
 				  span.end - span.begin);
 	mark = arena_mark(parse->arena);
 	digits = plain_digits(parse);
-	node->number = strtod(digits, NULL) * scale;
+	node->number = scaled(digits, scale);
 	is_zero = node->number == 0 && is_nonzero(digits);
 	arena_rewind(parse->arena, mark);
 	if ((isinf(node->number) || is_zero) && parse_may_report(parse)) {

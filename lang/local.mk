@@ -37,6 +37,10 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_operator.c \
 	%D%/eval_param.c \
 	%D%/eval_record.c \
+	%D%/format.h \
+	%D%/format_expression.c \
+	%D%/format_internal.h \
+	%D%/format_text.c \
 	%D%/gram.y \
 	%D%/literal.c \
 	%D%/module.c \

@@ -325,6 +325,29 @@ static void point_at_bracket(struct parse *parse, const struct token *token)
 		   "inside the '%c' opened here", bracket->opening);
 }
 
+/* The token with which a line ends that is not finished, when the item of the
+ * next line has been taken for its rest: that shows only at the '='. */
+static const struct token *find_unfinished(const struct parse *parse)
+{
+	const struct token *name = &parse->before[0];
+	const struct token *operator = &parse->before[1];
+
+	if (parse->last.kind != TOK_ASSIGN || !name->is_first ||
+	    name->kind != TOK_NAME || !operator->kind ||
+	    token_ends_expression(operator->kind))
+		return NULL;
+	return operator;
+}
+
+static void report_unfinished(struct parse *parse, const struct token *token)
+{
+	diag_error(&parse->compilation->diags, E_SYNTAX, token->span,
+		   "the line ends with '%.*s'; expected an expression behind"
+		   " it",
+		   (int)(token->span.end - token->span.begin),
+		   parse->source->bytes + token->span.begin);
+}
+
 void parse_report_unexpected(struct parse *parse, const char *const *names,
 			     int count)
 {
@@ -333,10 +356,15 @@ void parse_report_unexpected(struct parse *parse, const char *const *names,
 	const struct token *token = &parse->last;
 	const char *text = parse->source->bytes + token->span.begin;
 	uint32_t length = token->span.end - token->span.begin;
+	const struct token *unfinished = find_unfinished(parse);
 	const char *list;
 
 	if (token->is_made_up || !parse_may_report(parse))
 		return;
+	if (unfinished) {
+		report_unfinished(parse, unfinished);
+		return;
+	}
 	gather(&expected);
 	list = list_expected(parse, &expected);
 	if (token->kind == TOK_END)
@@ -370,7 +398,7 @@ static void report_not_text(struct parse *parse, uint32_t offset)
 
 /* Runs scanner and grammar over a source; false if it is no text. */
 static bool run(struct parse *parse, struct compilation *compilation,
-		uint32_t file, int start)
+		uint32_t file, int start, struct comments *comments)
 {
 	uint32_t offset;
 
@@ -380,6 +408,7 @@ static bool run(struct parse *parse, struct compilation *compilation,
 		.source = compilation->sources.at[file],
 		.file = file,
 		.start = start,
+		.comments = comments,
 		.recovered_at = UINT32_MAX,
 	};
 	if (!source_is_text(parse->source, &offset)) {
@@ -409,11 +438,18 @@ static void report_no_edition(struct parse *parse)
 struct ast *parse_file(struct compilation *compilation, uint32_t file,
 		       bool *clean)
 {
+	return parse_file_and_comments(compilation, file, clean, NULL);
+}
+
+struct ast *parse_file_and_comments(struct compilation *compilation,
+				    uint32_t file, bool *clean,
+				    struct comments *comments)
+{
 	struct ast *tree;
 	struct parse *parse = ARENA_NEW(&compilation->arena, struct parse);
 
-	run(parse, compilation, file, TOK_START_FILE);
-	if (!parse->errors && !parse->edition)
+	run(parse, compilation, file, TOK_START_FILE, comments);
+	if (!parse->errors && parse->edition == 0)
 		report_no_edition(parse);
 	tree = ast_new(parse->arena, AST_FILE,
 		       parse_span(parse, 0, parse->source->length));
@@ -427,6 +463,6 @@ struct ast *parse_expression(struct compilation *compilation, uint32_t file)
 {
 	struct parse *parse = ARENA_NEW(&compilation->arena, struct parse);
 
-	run(parse, compilation, file, TOK_START_EXPRESSION);
+	run(parse, compilation, file, TOK_START_EXPRESSION, NULL);
 	return parse->errors ? NULL : parse->expression;
 }

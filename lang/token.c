@@ -104,8 +104,7 @@ static bool is_declaration_head(const struct parse *parse,
 	return false;
 }
 
-/* Whether an expression may end with a token of this kind. */
-static bool ends_expression(int kind)
+bool token_ends_expression(int kind)
 {
 	switch (kind) {
 	case TOK_NAME:
@@ -129,7 +128,7 @@ static bool ends_expression(int kind)
 /* Whether a brace after a token of this kind holds items. */
 static bool begins_body_after(int kind)
 {
-	return ends_expression(kind) || kind == TOK_WITH ||
+	return token_ends_expression(kind) || kind == TOK_WITH ||
 	       kind == TOK_REQUIRE;
 }
 
@@ -138,7 +137,7 @@ static void classify(struct parse *parse, struct token *token)
 {
 	const struct bracket *outer = innermost(parse);
 	bool is_new = token->is_first && (!outer || outer->opening == '{');
-	bool goes_on = ends_expression(parse->previous) && !is_new;
+	bool goes_on = !is_new && token_ends_expression(parse->previous);
 
 	switch (token->kind) {
 	case TOK_LPAREN:
@@ -470,6 +469,8 @@ static bool is_safe(const struct parse *parse, const struct token *token)
 
 static void next(struct parse *parse, struct token *token)
 {
+	parse->before[1] = parse->before[0];
+	parse->before[0] = parse->last;
 	next_balanced(parse, token);
 	place_token(parse, token);
 }

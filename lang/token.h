@@ -17,6 +17,7 @@
 #include "lang/base/text.h"
 #include "lang/base/vec.h"
 #include "lang/compilation.h"
+#include "lang/parse.h"
 #include "lang/source.h"
 
 /* Greatest number of brackets open at a time. */
@@ -75,6 +76,7 @@ struct parse {
 	uint32_t indentation;		/* of that line */
 	struct text comment;		/* `##` lines not yet attached */
 	VEC(struct documentation) documentations;	/* by place */
+	struct comments *comments;	/* to keep them all, or NULL */
 
 	/* Stream. */
 	int start;			/* token that chooses what to parse; 0 once given */
@@ -87,6 +89,7 @@ struct parse {
 	bool is_held;
 	bool is_closing;		/* until no bracket is open */
 	struct token last;		/* given to the grammar last */
+	struct token before[2];		/* the two before that, nearest first */
 	bool is_recovering;
 	bool is_repeated;		/* last is to be given once more */
 	uint32_t recovery_body;		/* to which recovery skips */
@@ -116,6 +119,9 @@ size_t literal_unit(struct parse *parse, const char *text, size_t length,
 void token_next(struct parse *parse, struct token *token);
 /* After a syntax error at the token given last: skip to the next item. */
 void token_recover(struct parse *parse);
+
+/* Whether an expression may end with a token of this kind. */
+bool token_ends_expression(int kind);
 
 /* parse.c: counts an error; false when it is not to be reported. */
 bool parse_may_report(struct parse *parse);

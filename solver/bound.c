@@ -5,8 +5,14 @@
 #include "solver/bound.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "solver/schedule.h"
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
 
 double bound_loop(double whole_s, double loop_s, uint32_t stages,
 		  uint32_t micro_batches, double stage_s, double half_s)
@@ -113,4 +119,60 @@ double bound_memory(const struct chain *chain, const struct choice *choice,
 	sum -= tied * parameter_bytes / unit_least;
 	return reserve_bytes + chain->working_least_bytes +
 	       (sum > 0 ? sum / scale_sum : 0);
+}
+
+/* What the ends of the chain and the shortest chunks take on device k. */
+static double fixed_bytes(const struct chain *chain, const struct choice *choice,
+			  uint32_t k, double parameter_bytes)
+{
+	uint32_t last = chain->length - 1;
+	double kept = schedule_least_kept(choice->pipeline, choice->virtual_stages,
+					  choice->micro_batches, k);
+	double bytes = 0, working = chain->working_least_bytes;
+	bool apart = chain->tied_first == 0 && chain->tied_last == last;
+
+	if (k == 0) {
+		bytes += chain->parameters[1] * parameter_bytes +
+			 kept * chain->saved_bytes[1];
+		working = most(working, chain->working_bytes[0]);
+	}
+	if (k == choice->pipeline - 1) {
+		bytes += (chain->parameters[last + 1] - chain->parameters[last]) *
+				 parameter_bytes +
+			 kept * chain_saved(chain, last, last + 1);
+		working = most(working, chain->working_bytes[last]);
+	}
+	if (!apart && chain->tied_last <= last)
+		bytes -= chain->tied_parameters * parameter_bytes;
+	return bytes + working;
+}
+
+void bound_units(const struct chain *chain, const struct choice *choice,
+		 double parameter_bytes, double reserve_bytes,
+		 double *units_most)
+{
+	const struct problem *problem = chain->problem;
+	const struct deal *deal = &chain->deal;
+	double unit_parameters =
+		problem_weight_at(problem, choice->shape, deal->kind)->parameters;
+	double unit_saved = problem_cost_at(problem, choice->shape, deal->kind,
+					    choice->recompute)->saved_bytes;
+	double limit = problem->memory.limit_bytes * (1 + 1e-12);
+
+	for (uint32_t k = 0; k < choice->pipeline; k++) {
+		double kept = schedule_least_kept(choice->pipeline,
+						  choice->virtual_stages,
+						  choice->micro_batches, k);
+		double unit = unit_parameters * parameter_bytes + kept * unit_saved;
+		double more = 0, room;
+
+		if (!deal->spare)
+			more = schedule_more_kept(choice->pipeline,
+						  choice->virtual_stages,
+						  choice->micro_batches, k);
+		room = limit - reserve_bytes - more * unit_saved -
+		       fixed_bytes(chain, choice, k, parameter_bytes);
+		units_most[k] = unit > 0 ? floor(room / unit * (1 + 1e-9)) :
+				room >= 0 ? INFINITY : -1;
+	}
 }

@@ -32,4 +32,11 @@ double bound_inner_loop(double prefix_s, double stage_s, double loop_s,
 double bound_memory(const struct chain *chain, const struct choice *choice,
 		    double parameter_bytes, double reserve_bytes);
 
+/* How many layers of the most frequent kind (chain->deal.kind) each device has
+ * room for at most, the ends of the chain being where they are. Pipelines of
+ * two or more. */
+void bound_units(const struct chain *chain, const struct choice *choice,
+		 double parameter_bytes, double reserve_bytes,
+		 double *units_most);
+
 #endif

@@ -102,14 +102,6 @@ double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks)
 	return isinf(best) ? mean : best;
 }
 
-/* Devices' loads by the end of the schedule. */
-struct deal_limits {
-	const struct deal *deal;
-	uint32_t pipeline, chunks, micro_batches;
-	const double *entry_s;
-	double whole_s;
-};
-
 static double second_scale(const struct deal_limits *limits, uint32_t k)
 {
 	uint32_t after = limits->pipeline - 1 - k;
@@ -118,68 +110,110 @@ static double second_scale(const struct deal_limits *limits, uint32_t k)
 	return steps - (after < steps ? after : steps) / 2.0;
 }
 
+/* Ends by which device k has a load. */
+static double end_with(const struct deal_limits *limits, uint32_t k, double load)
+{
+	double end = limits->entry_s[k] + limits->micro_batches * load;
+
+	if (limits->whole_s > 0) {
+		double other = limits->whole_s + second_scale(limits, k) * load;
+
+		if (other > end)
+			end = other;
+	}
+	return end;
+}
+
+/* And the load it can have by an end. */
+static double load_by(const struct deal_limits *limits, uint32_t k, double end)
+{
+	double load = (end - limits->entry_s[k]) / limits->micro_batches;
+	double scale = second_scale(limits, k);
+
+	if (limits->whole_s > 0 && scale > 0) {
+		double other = (end - limits->whole_s) / scale;
+
+		if (other < load)
+			load = other;
+	}
+	return load;
+}
+
+static double load_of(const struct deal *deal, const struct deal_limits *limits,
+		      uint32_t k, double units)
+{
+	return units * deal->unit_s + (k == 0 ? deal->first_s : 0) +
+	       (k == limits->pipeline - 1 ? deal->last_s : 0);
+}
+
 /* Whether all layers find room by that end; if not, *next is the first end by
  * which some device has room for one more. */
-static bool deal_by(const struct deal_limits *limits, double end, double *next)
+static bool deal_by(const struct deal *deal, const struct deal_limits *limits,
+		    double end, double *next)
 {
-	const struct deal *deal = limits->deal;
 	uint32_t p = limits->pipeline;
-	double m = limits->micro_batches, units = 0;
+	double units = 0;
 	bool enough = true;
 
 	*next = INFINITY;
 	for (uint32_t k = 0; k < p; k++) {
-		double scale = second_scale(limits, k);
-		double load = (end - limits->entry_s[k]) / m;
-		double other = INFINITY, fit, needed, then;
+		double fit = units_within(deal, p, k, load_by(limits, k, end));
+		double least = units_least(deal, p, limits->chunks, k);
+		double room = limits->units_most ? limits->units_most[k] : INFINITY;
+		double wanted = fit < least ? least : fit + 1;
 
-		if (limits->whole_s > 0 && scale > 0)
-			other = (end - limits->whole_s) / scale;
-		fit = units_within(deal, p, k, other < load ? other : load);
-		needed = units_least(deal, p, limits->chunks, k);
-		if (fit < needed)
+		if (fit < least)
 			enough = false;
-		else
-			needed = fit + 1;
-		if (fit < 0)
-			fit = 0;
-		units += fit;
-		load = needed * deal->unit_s + (k == 0 ? deal->first_s : 0) +
-		       (k == p - 1 ? deal->last_s : 0);
-		then = limits->entry_s[k] + m * load;
-		if (limits->whole_s > 0 && limits->whole_s + scale * load > then)
-			then = limits->whole_s + scale * load;
-		if (then < *next)
-			*next = then;
+		if (wanted <= room) {
+			double then = end_with(limits, k,
+					       load_of(deal, limits, k, wanted));
+
+			if (then < *next)
+				*next = then;
+		}
+		fit = fit < room ? fit : room;
+		units += fit > 0 ? fit : 0;
 	}
 	return enough && units >= deal->units;
 }
 
-double bound_deal_entries(const struct deal *deal, uint32_t pipeline,
-			  uint32_t chunks, uint32_t micro_batches,
-			  const double *entry_s, double whole_s)
+/* Bisection gets near; any end below the returned one is too early. */
+double bound_deal_end(const struct deal *deal, const struct deal_limits *limits)
 {
-	struct deal_limits limits = { deal, pipeline, chunks, micro_batches,
-				      entry_s, whole_s };
-	double m = micro_batches, low = 0, high, next;
+	uint32_t p = limits->pipeline;
+	double low = 0, high, next, room = 0;
 
-	if (deal->unit_s <= 0 || pipeline < 2)
+	if (deal->unit_s <= 0 || p < 2)
 		return 0;
-	for (uint32_t k = 0; k < pipeline; k++)
-		low += entry_s[k];
-	low = (low + m * deal_total(deal)) / pipeline;
-	if (deal_by(&limits, low, &next))
+	for (uint32_t k = 0; k < p; k++) {
+		low += limits->entry_s[k];
+		if (!limits->units_most)
+			continue;
+		if (limits->units_most[k] < units_least(deal, p, limits->chunks, k))
+			return INFINITY;
+		room += limits->units_most[k];
+	}
+	if (limits->units_most && room < deal->units)
+		return INFINITY;
+	low = (low + limits->micro_batches * deal_total(deal)) / p;
+	if (deal_by(deal, limits, low, &next))
 		return low;
-	high = low + m * deal->unit_s;
-	for (int i = 0; i < 8; i++) {
+	low = next;
+	high = low;
+	for (double step = limits->micro_batches * deal->unit_s;
+	     !deal_by(deal, limits, high, &next); step *= 2) {
+		low = next > high ? next : high;
+		high = low + step;
+		if (isinf(low))
+			return low;
+	}
+	for (int i = 0; i < 10 && low < high; i++) {
 		double middle = low + (high - low) / 2;
 
-		if (deal_by(&limits, middle, &next))
+		if (deal_by(deal, limits, middle, &next))
 			high = middle;
 		else
 			low = next > middle ? next : middle;
-		if (low >= high)
-			break;
 	}
-	return low;
+	return low < high ? low : high;
 }

@@ -28,11 +28,19 @@ struct deal deal_find(const struct problem *problem);
  * `chunks` layers or more. */
 double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks);
 
-/* The same when device k cannot be done before both
- *	entry_s[k] + m x load and whole_s + (m - 1 - min(p - 1 - k, m - 1) / 2) x load,
- * the second only if whole_s is positive: no schedule that ends earlier. */
-double bound_deal_entries(const struct deal *deal, uint32_t pipeline,
-			  uint32_t chunks, uint32_t micro_batches,
-			  const double *entry_s, double whole_s);
+/* What else keeps devices from taking layers. */
+struct deal_limits {
+	uint32_t pipeline, chunks, micro_batches;
+	/* Device k is not done before entry_s[k] + m x its load, */
+	const double *entry_s;
+	/* nor, if whole_s is positive, before
+	 * whole_s + (m - 1 - min(pipeline - 1 - k, m - 1) / 2) x its load, */
+	double whole_s;
+	/* and has no room for more than so many of the frequent layers. */
+	const double *units_most;	/* NULL: for any number */
+};
+
+/* No schedule ends before; INFINITY when the layers do not fit. */
+double bound_deal_end(const struct deal *deal, const struct deal_limits *limits);
 
 #endif

@@ -23,8 +23,9 @@ enum group {
 	GROUP_CONTEXT,
 	GROUP_DATA_CONTEXT,	/* replicas of a weight: gradient synchronisation, ZeRO */
 	GROUP_EXPERT,		/* expert-parallel group: dispatch and combine */
-	GROUP_EXPERT_TENSOR,
-	GROUP_EXPERT_DATA,	/* replicas of an expert's weight */
+	GROUP_EXPERT_TENSOR,	/* ranks that hold parts of the same experts */
+	GROUP_EXPERT_DATA,	/* replicas of an expert's weight: tensor x context x
+				 * data / (expert x expert_tensor) */
 	GROUP_COUNT
 };
 

@@ -223,16 +223,21 @@ double facts_bound(const struct facts *facts, const struct problem *problem,
 }
 
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
-			 const struct choice *choice)
+			 const struct choice *choice, const double *units_most)
 {
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
 	double all = facts->through_s[choice->recompute]
 				     [problem_chain_length(problem)];
 	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
-	double span = bound_deal_entries(&facts->deal[choice->recompute], p, v,
-					 choice->micro_batches,
-					 facts->entry_s[choice->recompute],
-					 v == 1 ? whole : 0);
+	struct deal_limits limits = {
+		.pipeline = p,
+		.chunks = v,
+		.micro_batches = choice->micro_batches,
+		.entry_s = facts->entry_s[choice->recompute],
+		.whole_s = v == 1 ? whole : 0,
+		.units_most = units_most,
+	};
+	double span = bound_deal_end(&facts->deal[choice->recompute], &limits);
 
 	return most(facts_bound(facts, problem, choice),
 		    span + mean_step(facts, problem, choice));

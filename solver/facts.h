@@ -39,8 +39,9 @@ double facts_bound_data(const struct facts *facts, const struct problem *problem
 double facts_bound(const struct facts *facts, const struct problem *problem,
 		   const struct choice *choice);
 
-/* A tighter one that takes longer. */
+/* A tighter one that takes longer; units_most as in struct deal_limits.
+ * INFINITY when memory does not suffice. */
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
-			 const struct choice *choice);
+			 const struct choice *choice, const double *units_most);
 
 #endif

@@ -13,8 +13,79 @@ static uint32_t column_product(const struct placement *placement, uint32_t level
 	return product;
 }
 
+/* The expert groups, innermost first. */
+enum { EXPERT_GROUPS = 3 };
+
+static const enum group expert_groups[EXPERT_GROUPS] = {
+	GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_DATA
+};
+
+/* Deals the digits of a stage's ranks out to the expert groups; members[i] are
+ * those of expert_groups[i] by level. False if a digit cannot be divided. */
+static bool deal_digits(const struct problem *problem,
+			const struct placement *placement,
+			const struct problem_shape *shape,
+			uint32_t members[EXPERT_GROUPS][LEVEL_MAX])
+{
+	static const enum dimension order[] = {
+		DIMENSION_TENSOR, DIMENSION_CONTEXT, DIMENSION_DATA
+	};
+	uint32_t left[EXPERT_GROUPS] = { shape->expert_tensor, shape->expert,
+					 UINT32_MAX };
+	uint32_t group = 0;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t l = 0; l < problem->level_count; l++) {
+			uint32_t digit = placement->factor[order[i]][l];
+
+			while (digit > 1) {
+				uint32_t part;
+
+				while (left[group] == 1)
+					group++;
+				part = digit < left[group] ? digit : left[group];
+				if (digit % part ||
+				    (group < 2 && left[group] % part))
+					return false;
+				members[group][l] *= part;
+				if (group < 2)
+					left[group] /= part;
+				digit /= part;
+			}
+		}
+	}
+	return left[0] == 1 && left[1] == 1;
+}
+
+bool network_experts_fit(const struct problem *problem,
+			 const struct placement *placement,
+			 const struct problem_shape *shape)
+{
+	uint32_t members[EXPERT_GROUPS][LEVEL_MAX] = { { 0 } };
+
+	return deal_digits(problem, placement, shape, members);
+}
+
+static void expert_members(const struct problem *problem,
+			   const struct placement *placement,
+			   const struct problem_shape *shape, enum group group,
+			   uint32_t *into)
+{
+	uint32_t members[EXPERT_GROUPS][LEVEL_MAX];
+
+	for (uint32_t i = 0; i < EXPERT_GROUPS; i++)
+		for (uint32_t l = 0; l < LEVEL_MAX; l++)
+			members[i][l] = 1;
+	deal_digits(problem, placement, shape, members);
+	for (uint32_t i = 0; i < EXPERT_GROUPS; i++)
+		for (uint32_t l = 0; l < LEVEL_MAX; l++)
+			if (expert_groups[i] == group)
+				into[l] = members[i][l];
+}
+
 struct group_shape network_group(const struct problem *problem,
 				 const struct placement *placement,
+				 const struct problem_shape *degrees,
 				 enum group group)
 {
 	struct group_shape shape = { .members = { 0 } };
@@ -33,6 +104,9 @@ struct group_shape network_group(const struct problem *problem,
 			shape.members[l] *= placement->factor[DIMENSION_DATA][l];
 		used *= column_product(placement, l);
 	}
+	if (group >= GROUP_EXPERT && degrees)
+		expert_members(problem, placement, degrees, group,
+			       shape.members);
 	return shape;
 }
 

@@ -30,6 +30,21 @@
  * Thakur, Rabenseifner, Gropp 2005, "Optimization of Collective Communication
  * Operations in MPICH", sections 4.1 and 4.5; tree: Sanders, Speck, Traeff
  * 2009, "Two-tree algorithms for full bandwidth broadcast, reduction and scan".
+ *
+ * Expert groups. With the degrees t, c, d of tensor, context and data the ranks of
+ * one pipeline stage are numbered r = tensor + t (context + c data). With the
+ * degrees x of expert_tensor and e of expert, r mod x is a rank's place in its
+ * expert-tensor group, (r / x) mod e that in its expert group and r / (x e) that
+ * in its expert-data group (Megatron-LM, core/parallel_state.py, order
+ * tp-cp-ep-dp-pp). Under a placement, r has digits: those of tensor, innermost
+ * level first, then those of context, then those of data. x takes them from the
+ * first on, then e, then expert data: of a digit f the part
+ *
+ *	g = f where f divides what is left of the degree,
+ *	g = what is left of it where that divides f; f/g remains for the next.
+ *
+ * What a group takes of the digits of level l is its n_l. Where neither divides
+ * the other the placement does not fit the expert degrees, and is no plan.
  */
 #ifndef NEST_SOLVER_NETWORK_H
 #define NEST_SOLVER_NETWORK_H
@@ -46,10 +61,17 @@ struct group_shape {
 };
 
 /* The group's shape under a placement. GROUP_DATA_CONTEXT multiplies the rows
- * of data and context. */
+ * of data and context. Expert groups take their degrees from the shape, which the
+ * placement must fit; the others may be given NULL. */
 struct group_shape network_group(const struct problem *problem,
 				 const struct placement *placement,
+				 const struct problem_shape *shape,
 				 enum group group);
+
+/* Whether the placement fits the expert degrees of the shape. */
+bool network_experts_fit(const struct problem *problem,
+			 const struct placement *placement,
+			 const struct problem_shape *shape);
 
 double network_collective(const struct problem *problem,
 			  const struct group_shape *shape,

@@ -396,7 +396,15 @@ static double bound_interleaved(const struct partition *partition)
 {
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, m = partition->micro_batches;
-	double *entry = partition->finish_s, after = 0;
+	double *entry = partition->finish_s, *units = partition->saved_bytes;
+	double after = 0;
+	struct deal_limits limits = {
+		.pipeline = p,
+		.chunks = partition->virtual_stages,
+		.micro_batches = m,
+		.entry_s = entry,
+		.units_most = units,
+	};
 	double all = chain_both(chain, 0, chain->length), sum = m * all;
 
 	for (uint32_t k = 0; k < p; k++) {
@@ -404,9 +412,9 @@ static double bound_interleaved(const struct partition *partition)
 		sum += entry[k];
 		after += 2 * partition->transfer_least_s[k];
 	}
-	return most(most(sum / p, bound_deal_entries(&chain->deal, p,
-						     partition->virtual_stages, m,
-						     entry, 0)),
+	bound_units(chain, partition->choice, partition->parameter_bytes,
+		    partition->reserve_bytes, units);
+	return most(most(sum / p, bound_deal_end(&chain->deal, &limits)),
 		    all + 2 * partition->transfer_rest_s[0] +
 			    (m - 1) * most(chain->half_most_s,
 					   all / partition->chunks / 2));

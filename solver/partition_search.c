@@ -14,7 +14,7 @@
 #define LOOP_REACH 64
 
 /* Nodes looked at per simulation allowed. */
-#define NODES_PER_SIMULATION 64
+#define NODES_PER_SIMULATION 8
 
 /* What the chunks before a depth have come to. */
 struct sums {

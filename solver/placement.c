@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "solver/range.h"
+
 /* The state of a walk: the matrix so far, what room its columns leave. The
  * recursion is DIMENSION_COUNT x LEVEL_MAX deep at most. */
 struct walk {
@@ -137,11 +139,12 @@ struct reduction {
 	const struct problem *problem;
 	struct arena *arena;
 	uint32_t pipeline;
+	bool all;
 	VEC(struct placed) kept;
 };
 
-static bool is_covered(const struct reduction *reduction,
-		       const struct placed *placed, const struct placed *by)
+static bool is_no_faster(const struct reduction *reduction,
+			 const struct placed *placed, const struct placed *by)
 {
 	return lines_are_covered(&placed->replicas, &by->replicas) &&
 	       lines_are_covered(&placed->tensor, &by->tensor) &&
@@ -150,11 +153,19 @@ static bool is_covered(const struct reduction *reduction,
 				     reduction->pipeline);
 }
 
+static bool is_covered(const struct reduction *reduction,
+		       const struct placed *placed, const struct placed *by)
+{
+	return is_no_faster(reduction, placed, by) &&
+	       (!reduction->all || is_no_faster(reduction, by, placed));
+}
+
 static struct network_lines group_lines(const struct problem *problem,
 					const struct placement *placement,
 					enum group group)
 {
-	struct group_shape shape = network_group(problem, placement, group);
+	struct group_shape shape = network_group(problem, placement, NULL,
+						 group);
 
 	return network_lines(problem, &shape);
 }
@@ -203,6 +214,17 @@ void placement_cache_init(struct placement_cache *cache,
 			  const struct problem *problem, struct arena *arena)
 {
 	*cache = (struct placement_cache){ .problem = problem, .arena = arena };
+	for (uint32_t i = 0; i < problem->requirement_count; i++) {
+		enum trend trend = predicate_trend(&problem->requirement[i]);
+
+		cache->all |= trend == TREND_UP || trend == TREND_ANY;
+	}
+	for (uint32_t i = 0; i < problem->objective_count; i++)
+		for (uint32_t j = 0; j < problem->objective[i].step_count; j++)
+			cache->all |= problem->objective[i].step[j].op ==
+					      PREDICATE_VARIABLE &&
+				      problem->objective[i].step[j].variable ==
+					      VARIABLE_BUBBLE;
 }
 
 static struct placement_set **set_slot(const struct placement_cache *cache,
@@ -244,6 +266,7 @@ placement_find(struct placement_cache *cache,
 		.problem = cache->problem,
 		.arena = cache->arena,
 		.pipeline = degree[DIMENSION_PIPELINE],
+		.all = cache->all,
 	};
 	struct placement_set **slot, *set;
 

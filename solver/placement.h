@@ -2,7 +2,9 @@
  *
  * The placements of given degrees that are worth pricing. Every factorisation
  * over the levels is looked at; one is dropped when an earlier or cheaper one
- * is at least as good in every time that depends on the placement.
+ * is at least as good in every time that depends on the placement. Where a
+ * slower plan may be wanted (a requirement that time does not only make harder)
+ * only those are dropped that give the same times.
  */
 #ifndef NEST_SOLVER_PLACEMENT_H
 #define NEST_SOLVER_PLACEMENT_H
@@ -32,6 +34,7 @@ struct placement_set {
 struct placement_cache {
 	const struct problem *problem;
 	struct arena *arena;
+	bool all;			/* slower placements count too */
 	struct placement_set **slot;	/* hash table */
 	uint32_t used, capacity;
 	struct placement_row_set *row_set;	/* list */

@@ -38,7 +38,8 @@ struct stage_memory {
 /* One device of a pipeline rank. */
 struct stage_cost {
 	uint32_t layers;		/* that count as layers (class_is_block) */
-	double parameters;		/* elements on one device */
+	double parameters;		/* elements on one device, */
+	double expert_parameters;	/*   of these in experts */
 	double forward_s;		/* one micro-batch through all its chunks, */
 	double backward_s;		/*   communication included */
 	double compute_s;		/* of forward_s + backward_s: compute, */
@@ -47,7 +48,8 @@ struct stage_cost {
 	double expert_s;		/*   and expert-parallel communication */
 	uint32_t send_level;		/* level the boundary after its first chunk crosses */
 	double send_s;			/* time of that transfer; 0 after the last chunk */
-	double reduce_s;		/* gradient synchronisation over data x context */
+	double reduce_s;		/* gradient synchronisation over data x context and
+					 * expert data, one after the other */
 	double reduce_exposed_s;	/* and what no backward hides */
 	double gather_s;		/* parameter gather, whole */
 	double gather_exposed_s;

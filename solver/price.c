@@ -44,11 +44,11 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 {
 	uint32_t p = plan->choice.pipeline, chunks = plan->chunk_count;
 	struct group_shape tensor = network_group(problem, &plan->placement,
-						  GROUP_TENSOR);
+						  NULL, GROUP_TENSOR);
 	struct group_shape context = network_group(problem, &plan->placement,
-						   GROUP_CONTEXT);
+						   NULL, GROUP_CONTEXT);
 	struct group_shape replicas = network_group(problem, &plan->placement,
-						    GROUP_DATA_CONTEXT);
+						    NULL, GROUP_DATA_CONTEXT);
 	struct network_lines tensor_lines = network_lines(problem, &tensor);
 	struct network_lines context_lines = network_lines(problem, &context);
 

@@ -4,18 +4,22 @@
  * costs is defined here; the search only bounds it.
  *
  * Layer, one micro-batch: forward = forward_s + exposed forward collectives;
- * backward likewise; exposed = max(0, time - hidden_s) of each collective.
+ * backward likewise; exposed = max(0, time - hidden_s) of each collective. Those
+ * over the expert and expert-tensor groups make expert_s.
  *
- * Device k of the pipeline with P parameters (tied ones once) and chunks of
- * total forward F_k and backward B_k per micro-batch:
+ * Device k of the pipeline with P parameters (tied ones once), E parameters of
+ * experts, and chunks of total forward F_k and backward B_k per micro-batch; R =
+ * data x context, X = tensor x context x data / (expert x expert_tensor):
  *	reduce	= all-reduce (ZeRO 0) or reduce-scatter (ZeRO 1) of P x reduce_bytes
- *		  over data x context
+ *		  over data x context, and then of E x reduce_bytes over expert data
  *	reduce_exposed = max(0, reduce - (overlap_reduce ? B_k : 0)), plus, when a tied
  *		  weight lives on two stages, 2 latency + S / rate of that pair's level
  *		  for its S = tied_parameters x reduce_bytes
- *	gather	= ZeRO 1: all-gather of P x gather_bytes over data x context
+ *	gather	= ZeRO 1: all-gather of P x gather_bytes over data x context, and then
+ *		  of E x gather_bytes over expert data
  *	gather_exposed = max(0, gather - (overlap_gather ? F_k : 0))
- *	step	= P x step_bytes / (ZeRO 1: data x context) / memory_bandwidth
+ *	step	= (P + E) x step_bytes / memory_bandwidth;
+ *		  ZeRO 1: (P / R + E / X) x step_bytes / memory_bandwidth
  *	time	= max over k of (finish_k + reduce_exposed_k)
  *		+ max over k of (step_k + gather_exposed_k)
  * with finish_k of the simulated schedule: the clipping norm is a barrier
@@ -25,11 +29,12 @@
  * its rate is that of a pipeline transfer (network_transfer). A boundary
  * carries output_bytes of the last layer before it.
  *
- * Memory of a device: P x weight, gradient and optimizer bytes (the last over
- * data x context under ZeRO 1), the peak of saved activations in the
+ * Memory of a device: P + E times weight, gradient and optimizer bytes (the last
+ * P / R + E / X times under ZeRO 1), the peak of saved activations in the
  * schedule's order, the largest working_bytes of its layers, and reserve_bytes +
  * group_bytes x (number of groups with more than one member it is in, of
- * tensor, context, data x context, pipeline).
+ * tensor, context, data x context, pipeline and, where expert x expert_tensor is
+ * more than 1, also of expert, expert tensor, expert data).
  *
  * Breakdown: of the device k that decides the first maximum: m x its compute and
  * exposed collectives, its reduce_exposed, and the second maximum's step and

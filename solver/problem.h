@@ -56,18 +56,22 @@ struct problem_cost {
 /* One layer class under one shape, whatever the policy. */
 struct problem_weight {
 	double parameters;		/* elements on one device, replicated over data x context */
-	double expert_parameters;	/* elements replicated over the expert-data group */
-	double tied_parameters;		/* of these, shared with problem.tied_class when both
-					 * are on one device; see below */
+	double expert_parameters;	/* and besides, elements of experts, replicated over
+					 * the expert-data group */
+	double tied_parameters;		/* of `parameters`, shared with problem.tied_class when
+					 * both are on one device; see below */
 	double output_bytes;		/* what a device sends to the next stage per micro-batch */
 };
 
-/* A way to cut a layer: everything that decides its local shapes. */
+/* A way to cut a layer: everything that decides its local shapes. Expert degrees
+ * are no factors of the world: expert x expert_tensor must divide tensor x
+ * context x data, whose ranks they divide anew (network.h). Both are 1 where
+ * there are no experts. */
 struct problem_shape {
 	uint32_t tensor;
 	uint32_t context;
-	uint32_t expert;
-	uint32_t expert_tensor;
+	uint32_t expert;		/* ranks that share the experts out */
+	uint32_t expert_tensor;		/* ranks that cut each expert */
 	bool sequence;			/* sequence parallelism within the tensor group */
 	uint32_t micro_batch;		/* sequences */
 };

@@ -199,3 +199,108 @@ struct range range_evaluate(const struct predicate *predicate,
 	assert(depth == 1);
 	return stack[0];
 }
+
+/* Trend and sign of a value on the stack. */
+struct motion {
+	enum trend trend;
+	bool nonnegative;
+};
+
+static enum trend flip(enum trend trend)
+{
+	return trend == TREND_UP ? TREND_DOWN :
+	       trend == TREND_DOWN ? TREND_UP : trend;
+}
+
+/* Of a function that does not decrease in either argument. */
+static enum trend both(enum trend a, enum trend b)
+{
+	if (a == TREND_NONE)
+		return b;
+	return b == TREND_NONE || a == b ? a : TREND_ANY;
+}
+
+/* Of any function. */
+static enum trend either(enum trend a, enum trend b)
+{
+	return a == TREND_NONE && b == TREND_NONE ? TREND_NONE : TREND_ANY;
+}
+
+static struct motion move_binary(enum predicate_op op, struct motion a,
+				 struct motion b)
+{
+	bool nonnegative = a.nonnegative && b.nonnegative;
+
+	switch (op) {
+	case PREDICATE_ADD:
+	case PREDICATE_AND:
+	case PREDICATE_OR:
+		return (struct motion){ both(a.trend, b.trend),
+					nonnegative || op != PREDICATE_ADD };
+	case PREDICATE_SUBTRACT:
+		return (struct motion){ both(a.trend, flip(b.trend)), false };
+	case PREDICATE_MULTIPLY:
+		return (struct motion){ nonnegative ? both(a.trend, b.trend) :
+						      either(a.trend, b.trend),
+					nonnegative };
+	case PREDICATE_DIVIDE:
+		return (struct motion){ nonnegative && b.trend == TREND_NONE ?
+						a.trend :
+						either(a.trend, b.trend),
+					nonnegative };
+	case PREDICATE_LESS:
+	case PREDICATE_LESS_EQUAL:
+		return (struct motion){ both(flip(a.trend), b.trend), true };
+	case PREDICATE_GREATER:
+	case PREDICATE_GREATER_EQUAL:
+		return (struct motion){ both(a.trend, flip(b.trend)), true };
+	default:
+		return (struct motion){ either(a.trend, b.trend), false };
+	}
+}
+
+static struct motion move_variable(enum plan_variable variable)
+{
+	switch (variable) {
+	case VARIABLE_TIME:
+	case VARIABLE_COST:
+	case VARIABLE_ENERGY:
+		return (struct motion){ TREND_UP, true };
+	case VARIABLE_BUBBLE:
+		return (struct motion){ TREND_ANY, true };
+	default:
+		return (struct motion){ TREND_NONE, true };
+	}
+}
+
+enum trend predicate_trend(const struct predicate *predicate)
+{
+	struct motion stack[PREDICATE_STACK_MAX];
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < predicate->step_count; i++) {
+		const struct predicate_step *step = &predicate->step[i];
+
+		switch (step->op) {
+		case PREDICATE_CONSTANT:
+			stack[depth++] = (struct motion){ TREND_NONE,
+							  step->number >= 0 };
+			break;
+		case PREDICATE_VARIABLE:
+			stack[depth++] = move_variable(step->variable);
+			break;
+		case PREDICATE_NEGATE:
+		case PREDICATE_NOT:
+			stack[depth - 1].trend = flip(stack[depth - 1].trend);
+			stack[depth - 1].nonnegative = step->op == PREDICATE_NOT;
+			break;
+		default:
+			depth--;
+			stack[depth - 1] = move_binary(step->op, stack[depth - 1],
+						       stack[depth]);
+			break;
+		}
+	}
+	assert(depth == 1);
+	return stack[0].trend;
+}

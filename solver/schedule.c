@@ -372,3 +372,19 @@ uint32_t schedule_least_kept(uint32_t pipeline, uint32_t virtual_stages,
 	return (uint32_t)forwards_of_chunk(pipeline, virtual_stages, forwards,
 					   virtual_stages - 1);
 }
+
+uint32_t schedule_more_kept(uint32_t pipeline, uint32_t virtual_stages,
+			    uint32_t micro_batches, uint32_t device)
+{
+	uint64_t all = (uint64_t)micro_batches * virtual_stages;
+	uint64_t ahead = warm_up(pipeline, virtual_stages, micro_batches, device);
+	uint64_t forwards = least(ahead + 1, all), least_kept, first;
+
+	if (virtual_stages == 1)
+		return 0;
+	least_kept = forwards_of_chunk(pipeline, virtual_stages, forwards,
+				       virtual_stages - 1);
+	first = device ? 0 : forwards_of_chunk(pipeline, virtual_stages, forwards,
+					       0) - least_kept;
+	return (uint32_t)(forwards - virtual_stages * least_kept - first);
+}

@@ -66,4 +66,10 @@ double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
 uint32_t schedule_least_kept(uint32_t pipeline, uint32_t virtual_stages,
 			     uint32_t micro_batches, uint32_t device);
 
+/* And how many more chunks of micro-batches it keeps at that moment, the first
+ * chunk of device 0 and the last of the last left out: what is saved by one layer
+ * of each chunk is kept that many times more. */
+uint32_t schedule_more_kept(uint32_t pipeline, uint32_t virtual_stages,
+			    uint32_t micro_batches, uint32_t device);
+
 #endif

@@ -65,6 +65,7 @@ struct search {
 	VEC(struct record) record;
 	struct chain chain;
 	struct layer_time *time;	/* by class */
+	double *units;			/* by device, for bound_units */
 	double unsettled;		/* least objective bound given up on */
 	uint64_t effort;		/* chunk operations left */
 	struct timespec deadline;
@@ -405,17 +406,24 @@ static void add_configuration(struct search *search, const struct node *node,
 	uint32_t groups = (shape->tensor > 1) + (shape->context > 1) +
 			  (replicas > 1) + (node->choice.pipeline > 1);
 
+	double parameter_bytes = memory->weight_bytes + memory->gradient_bytes +
+				 memory->optimizer_bytes / (zero ? replicas : 1);
+	double reserve_bytes = memory->reserve_bytes + groups * memory->group_bytes;
+
 	child.kind = NODE_CONFIGURATION;
 	child.choice.zero = zero;
 	child.choice.recompute = recompute;
+	child.memory_bytes = bound_memory(&search->chain, &child.choice,
+					  parameter_bytes, reserve_bytes);
+	if (node->choice.pipeline > 1)
+		bound_units(&search->chain, &child.choice, parameter_bytes,
+			    reserve_bytes, search->units);
 	child.time_s = most(node->time_s,
 			    facts_bound_whole(search->facts[node->choice.shape],
-					      problem, &child.choice));
-	child.memory_bytes = bound_memory(
-		&search->chain, &child.choice,
-		memory->weight_bytes + memory->gradient_bytes +
-			memory->optimizer_bytes / (zero ? replicas : 1),
-		memory->reserve_bytes + groups * memory->group_bytes);
+					      problem, &child.choice,
+					      search->units));
+	if (isinf(child.time_s))
+		child.memory_bytes = INFINITY;
 	if (!settle_degrees(search, &child))
 		node_add(search, &child);
 }
@@ -752,6 +760,8 @@ static void search_init(struct search *search)
 				    problem->shape_count);
 	search->time = ARENA_ARRAY(&search->arena, struct layer_time,
 				   problem->class_count);
+	search->units = ARENA_ARRAY(&search->arena, double,
+				    search->space.chain_length);
 	set_deadline(search);
 }
 

@@ -4,10 +4,11 @@
  * The space searched: every shape of the problem; data, pipeline and virtual
  * degrees from their domains with tensor x context x data x pipeline at most
  * the device count (and in the devices domain), micro_batch x data dividing
- * the global batch, interleaving only where the pipeline is more than one and
+ * the global batch, expert x expert_tensor dividing tensor x context x data,
+ * interleaving only where the pipeline is more than one and
  * micro-batches are a multiple of it; ZeRO and recomputation as allowed; every
- * factorisation over the levels; every cut of the chain into
- * pipeline x virtual_stages non-empty chunks.
+ * factorisation over the levels that fits the expert degrees (network.h); every
+ * cut of the chain into pipeline x virtual_stages non-empty chunks.
  */
 #ifndef NEST_SOLVER_SOLVER_H
 #define NEST_SOLVER_SOLVER_H
@@ -49,8 +50,8 @@ struct solve_result {
 };
 
 /* Results live in the arena. Deterministic: ties are broken by less memory,
- * fewer devices, then smaller tensor, context, pipeline, virtual, micro_batch,
- * ZeRO, recompute, and the placement that is larger row by row, innermost level
+ * fewer devices, then smaller tensor, context, expert, expert_tensor, pipeline,
+ * virtual, micro_batch, ZeRO, recompute, and the placement that is larger row by row, innermost level
  * first (tensor as far in as it goes). Values within 1e-12 of each other tie. */
 enum solve_status solve(const struct problem *problem,
 			const struct solve_limits *limits, struct arena *arena,

@@ -10,6 +10,10 @@ unit_tests += %D%/unit/cli_test
 %C%_unit_cli_test_SOURCES = %D%/unit/cli_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_cli_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/describe_test
+%C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_describe_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/diag_test
 %C%_unit_diag_test_SOURCES = %D%/unit/diag_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_diag_test_LDADD = $(cmocka_libs)
@@ -54,6 +58,10 @@ unit_tests += %D%/unit/parse_test
 %C%_unit_parse_test_SOURCES = %D%/unit/parse_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_parse_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/plan_verify_test
+%C%_unit_plan_verify_test_SOURCES = %D%/unit/plan_verify_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_plan_verify_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/problem_test
 %C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_problem_test_LDADD = $(cmocka_libs)
@@ -88,11 +96,14 @@ prop_tests += %D%/prop/solver_prop
 
 bench_programs =
 bench_programs += %D%/bench/command_bench
-%C%_bench_command_bench_SOURCES = %D%/bench/command_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_command_bench_SOURCES = %D%/bench/command_bench.c %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/fidelity_bench
+%C%_bench_fidelity_bench_SOURCES = %D%/bench/fidelity_bench.c %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/operator_bench
-%C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/solver_bench
-%C%_bench_solver_bench_SOURCES = %D%/bench/solver_bench.c %D%/bench/fidelity.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_solver_bench_SOURCES = %D%/bench/solver_bench.c %D%/bench/table.c %D%/bench/table.h
 

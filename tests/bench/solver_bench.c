@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Times the solver on synthetic GPT-like problems from 64 to 16,384 devices
- * with every dimension free. Arguments: devices.. (default: all sizes).
+ * with every dimension free. Arguments: [model] devices.. (default: all).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -297,19 +297,23 @@ static void run(const struct model *model, uint32_t devices,
 
 int main(int argc, char **argv)
 {
-	struct solve_limits limits = { 0 };
 	static const uint32_t sizes[] = { 64, 256, 1024, 4096, 16384 };
+	struct solve_limits limits = { 0 };
+	const char *only = NULL;
+	int first = 1;
 
+	if (argc > 1 && (argv[1][0] < '0' || argv[1][0] > '9'))
+		only = argv[first++];
 	printf("model         devices shapes  configs  priced  bounded   memory"
 	       "    cuts     time  iteration\n");
 	for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
-		if (argc > 1) {
-			for (int i = 1; i < argc; i++)
-				run(&models[m],
-				    (uint32_t)strtoul(argv[i], NULL, 10), &limits);
+		if (only && strcmp(only, models[m].name))
 			continue;
-		}
-		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int i = first; i < argc; i++)
+			run(&models[m], (uint32_t)strtoul(argv[i], NULL, 10),
+			    &limits);
+		for (size_t i = 0; first == argc &&
+		     i < sizeof(sizes) / sizeof(sizes[0]); i++)
 			run(&models[m], sizes[i], &limits);
 	}
 	return 0;

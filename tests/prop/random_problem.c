@@ -45,6 +45,7 @@ struct maker {
 	bool dyadic;
 	bool flat;		/* all costs from a few equal values */
 	bool roomy;		/* as large a space as the oracle can walk */
+	bool cuts;		/* few configurations, all with many cuts */
 	double comm;		/* typical bytes of a collective */
 };
 
@@ -95,7 +96,7 @@ static void make_fanouts(struct maker *maker)
 
 	if (chance(maker, 0.1))
 		most = 1 + below(maker, 3);
-	if (maker->roomy)
+	if (maker->roomy || maker->cuts)
 		most = 12 + below(maker, 5);
 	problem->level_count = 1 + below(maker, 3);
 	problem->device_count = 1;
@@ -169,6 +170,8 @@ static void make_chain(struct maker *maker)
 		left = 1 + below(maker, 4);
 	if (maker->roomy)
 		left = 6 + below(maker, 3);
+	if (maker->cuts)
+		left = 7 + below(maker, 4);
 	problem->class_count = 1 + below(maker, 3) + below(maker, 2);
 	is_block = ARENA_ARRAY(maker->arena, bool, problem->class_count);
 	for (uint32_t i = 0; i < problem->class_count; i++)
@@ -229,6 +232,8 @@ static void make_shapes(struct maker *maker)
 	problem->shape_count = 1 + below(maker, chance(maker, 0.5) ? 6 : 3);
 	if (maker->roomy)
 		problem->shape_count = 3 + below(maker, 4);
+	if (maker->cuts)
+		problem->shape_count = 1 + below(maker, 2);
 	shape = ARENA_ARRAY(maker->arena, struct problem_shape,
 			    problem->shape_count);
 	for (uint32_t s = 0; s < problem->shape_count; s++) {
@@ -243,7 +248,9 @@ static void make_shapes(struct maker *maker)
 		shape[s].sequence = chance(maker, 0.4);
 		shape[s].micro_batch = maker->dyadic ?
 			pick(maker, micro_power, 4) : pick(maker, micro, 5);
-		if (chance(maker, 0.5))
+		if (maker->cuts)
+			shape[s].tensor = shape[s].context = 1;
+		if (maker->cuts || chance(maker, 0.5))
 			shape[s].micro_batch = 1;
 	}
 	problem->shape = shape;
@@ -363,7 +370,8 @@ static struct problem_domain make_domain(struct maker *maker, uint32_t most,
 	struct problem_domain domain = { NULL, 0 };
 	uint32_t *at;
 
-	if (!powers && chance(maker, maker->roomy ? 0.95 : free))
+	if (!powers &&
+	    chance(maker, maker->roomy || maker->cuts ? 0.95 : free))
 		return domain;
 	at = ARENA_ARRAY(maker->arena, uint32_t, most + 1);
 	for (uint32_t i = 1; i <= most; i++) {
@@ -378,6 +386,14 @@ static struct problem_domain make_domain(struct maker *maker, uint32_t most,
 	return domain;
 }
 
+static struct problem_domain make_single(struct maker *maker, uint32_t value)
+{
+	uint32_t *at = ARENA_NEW(maker->arena, uint32_t);
+
+	*at = value;
+	return (struct problem_domain){ at, 1 };
+}
+
 static void make_space(struct maker *maker)
 {
 	static const uint32_t batch[] = { 1, 2, 3, 4, 6, 8, 12, 12, 16, 24 };
@@ -387,24 +403,21 @@ static void make_space(struct maker *maker)
 
 	problem->global_batch = maker->dyadic ? pick(maker, batch_power, 6) :
 						pick(maker, batch, 10);
-	if (maker->roomy && problem->global_batch < 8)
+	if ((maker->roomy || maker->cuts) && problem->global_batch < 8)
 		problem->global_batch = maker->dyadic ? 16 : 12;
 	problem->data = make_domain(maker, devices, false, 0.75);
-	if (chance(maker, 0.25)) {
-		uint32_t *one = ARENA_NEW(maker->arena, uint32_t);
-
-		*one = 1;
-		problem->data = (struct problem_domain){ one, 1 };
-	}
+	if (maker->cuts || chance(maker, 0.25))
+		problem->data = make_single(maker, maker->cuts ?
+					    1 + below(maker, 2) : 1);
 	problem->pipeline = make_domain(maker, devices, maker->dyadic, 0.75);
+	if (maker->cuts)
+		problem->pipeline = make_single(maker,
+			maker->dyadic ? 2u << below(maker, 2) :
+					2 + below(maker, 3));
 	problem->virtual_stages = make_domain(maker, 8, false, 0.7);
 	problem->devices = make_domain(maker, devices, false, 0.75);
-	if (chance(maker, 0.08)) {
-		uint32_t *all = ARENA_NEW(maker->arena, uint32_t);
-
-		*all = devices;
-		problem->devices = (struct problem_domain){ all, 1 };
-	}
+	if (chance(maker, 0.08))
+		problem->devices = make_single(maker, devices);
 	problem->zero[0] = chance(maker, 0.8);
 	problem->zero[1] = !problem->zero[0] || chance(maker, 0.5);
 	for (int r = 0; r < RECOMPUTE_COUNT; r++)
@@ -698,6 +711,7 @@ void random_problem_make(struct random_problem *made, uint64_t seed,
 	maker.dyadic = made->dyadic = chance(&maker, 0.25);
 	maker.flat = chance(&maker, 0.2);
 	maker.roomy = chance(&maker, 0.3);
+	maker.cuts = !maker.roomy && chance(&maker, 0.3);
 	maker.comm = chance(&maker, 0.1) ? 0x1p-4 : chance(&maker, 0.5) ? 64 : 512;
 	make_network(&maker);
 	make_chain(&maker);

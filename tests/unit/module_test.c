@@ -355,6 +355,8 @@ static void test_names(void **state)
 		{ "job j { require { tensr <= 8 } }\n", E_UNKNOWN_NAME,
 		  "did you mean 'tensor'" },
 		{ "job j { let a = 1 let a = 2 }\n", E_DUPLICATE_NAME, NULL },
+		{ "job j { global_batch = 8 * tensor }\n", E_PLAN_VARIABLE,
+		  NULL },
 		{ "test \"t\" { expect a == 1 }\n", E_UNKNOWN_NAME, NULL },
 		{ "extern \"l.so\" fn f(m: int) -> tyme\n", E_UNKNOWN_TYPE,
 		  NULL },

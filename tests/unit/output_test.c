@@ -17,7 +17,7 @@
 #include "compiler/output.h"
 #include "lang/diag.h"
 
-struct place {
+struct sandbox {
 	struct arena arena;
 	struct diags diags;
 	char directory[64];
@@ -26,28 +26,28 @@ struct place {
 
 static int enter(void **state)
 {
-	struct place *place = calloc(1, sizeof(*place));
+	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
 
-	arena_init(&place->arena);
-	snprintf(place->directory, sizeof(place->directory),
+	arena_init(&sandbox->arena);
+	snprintf(sandbox->directory, sizeof(sandbox->directory),
 		 "/tmp/nestc-output-XXXXXX");
-	if (!mkdtemp(place->directory) || chdir(place->directory) != 0 ||
+	if (!mkdtemp(sandbox->directory) || chdir(sandbox->directory) != 0 ||
 	    !freopen("/dev/null", "w", stderr))
 		return -1;
-	diags_init(&place->diags, &place->arena, NULL);
-	outputs_init(&place->outputs, &place->arena, &place->diags);
-	*state = place;
+	diags_init(&sandbox->diags, &sandbox->arena, NULL);
+	outputs_init(&sandbox->outputs, &sandbox->arena, &sandbox->diags);
+	*state = sandbox;
 	return 0;
 }
 
 static int leave(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 	char command[128];
 
-	snprintf(command, sizeof(command), "rm -rf %s", place->directory);
-	arena_release(&place->arena);
-	free(place);
+	snprintf(command, sizeof(command), "rm -rf %s", sandbox->directory);
+	arena_release(&sandbox->arena);
+	free(sandbox);
 	return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
@@ -84,11 +84,11 @@ static uint32_t entries(void)
 
 static void writes_all(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 
-	assert_true(outputs_add(&place->outputs, "a", "one", 3));
-	assert_true(outputs_add(&place->outputs, "b", "two", 3));
-	assert_true(outputs_write(&place->outputs));
+	assert_true(outputs_add(&sandbox->outputs, "a", "one", 3));
+	assert_true(outputs_add(&sandbox->outputs, "b", "two", 3));
+	assert_true(outputs_write(&sandbox->outputs));
 	assert_string_equal(contents("a"), "one");
 	assert_string_equal(contents("b"), "two");
 	assert_int_equal(entries(), 2);
@@ -96,63 +96,63 @@ static void writes_all(void **state)
 
 static void writes_none_when_one_fails(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 
 	write_file("a", "old");
-	assert_true(outputs_add(&place->outputs, "a", "new", 3));
-	assert_true(outputs_add(&place->outputs, "missing/b", "two", 3));
-	assert_false(outputs_write(&place->outputs));
-	assert_int_equal(place->diags.errors, 1);
-	assert_int_equal(place->diags.at[0]->code, E_UNWRITABLE);
+	assert_true(outputs_add(&sandbox->outputs, "a", "new", 3));
+	assert_true(outputs_add(&sandbox->outputs, "missing/b", "two", 3));
+	assert_false(outputs_write(&sandbox->outputs));
+	assert_int_equal(sandbox->diags.errors, 1);
+	assert_int_equal(sandbox->diags.at[0]->code, E_UNWRITABLE);
 	assert_string_equal(contents("a"), "old");
 	assert_int_equal(entries(), 1);
 }
 
 static void writes_none_when_the_disk_is_full(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 
 	if (access("/dev/full", W_OK) != 0)
 		return;
 	write_file("a", "old");
-	assert_true(outputs_add(&place->outputs, "a", "new", 3));
-	assert_true(outputs_add(&place->outputs, "/dev/full", "two", 3));
-	assert_false(outputs_write(&place->outputs));
-	assert_int_equal(place->diags.errors, 1);
-	assert_int_equal(place->diags.at[0]->code, E_UNWRITABLE);
+	assert_true(outputs_add(&sandbox->outputs, "a", "new", 3));
+	assert_true(outputs_add(&sandbox->outputs, "/dev/full", "two", 3));
+	assert_false(outputs_write(&sandbox->outputs));
+	assert_int_equal(sandbox->diags.errors, 1);
+	assert_int_equal(sandbox->diags.at[0]->code, E_UNWRITABLE);
 	assert_string_equal(contents("a"), "old");
 	assert_int_equal(entries(), 1);
 }
 
 static void refuses_a_directory(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 
 	assert_int_equal(mkdir("d", 0777), 0);
-	assert_true(outputs_add(&place->outputs, "d", "new", 3));
-	assert_false(outputs_write(&place->outputs));
-	assert_int_equal(place->diags.errors, 1);
-	assert_int_equal(place->diags.at[0]->code, E_UNWRITABLE);
+	assert_true(outputs_add(&sandbox->outputs, "d", "new", 3));
+	assert_false(outputs_write(&sandbox->outputs));
+	assert_int_equal(sandbox->diags.errors, 1);
+	assert_int_equal(sandbox->diags.at[0]->code, E_UNWRITABLE);
 }
 
 static void refuses_one_file_twice(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 
-	assert_true(outputs_add(&place->outputs, "a", "one", 3));
-	assert_false(outputs_add(&place->outputs, "a", "two", 3));
+	assert_true(outputs_add(&sandbox->outputs, "a", "one", 3));
+	assert_false(outputs_add(&sandbox->outputs, "a", "two", 3));
 }
 
 static void follows_links_and_keeps_modes(void **state)
 {
-	struct place *place = *state;
+	struct sandbox *sandbox = *state;
 	struct stat status;
 
 	write_file("target", "old");
 	assert_int_equal(chmod("target", 0640), 0);
 	assert_int_equal(symlink("target", "link"), 0);
-	assert_true(outputs_add(&place->outputs, "link", "new", 3));
-	assert_true(outputs_write(&place->outputs));
+	assert_true(outputs_add(&sandbox->outputs, "link", "new", 3));
+	assert_true(outputs_write(&sandbox->outputs));
 	assert_string_equal(contents("target"), "new");
 	assert_int_equal(lstat("link", &status), 0);
 	assert_true(S_ISLNK(status.st_mode));

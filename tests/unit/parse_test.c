@@ -643,6 +643,9 @@ static void test_recovery(void **state)
 		      "1:16 E0101; 2:12 E0101");
 	assert_errors("job j {\n  x = { a = 1 }\n  b = * 2\n}",
 		      "2:11 E0101; 3:7 E0101");
+	/* The unfinished line is told, not the one behind it. */
+	assert_errors("job j {\n  a = 1 +\n  b = 2\n  c =\n  d = 3\n}",
+		      "2:9 E0101; 4:5 E0101");
 	assert_errors("let x =", "1:8 E0101");
 	assert_errors("nest\nlet x = * 1", "2:1 E0101; 2:9 E0101");
 }
@@ -716,6 +719,8 @@ static void test_words_for_people(void **state)
 		    "put the whole 'if' in parentheses");
 	assert_says("job j { x = { a = 1 } }", "without '=' before its '{'");
 	assert_says("let x = f(\na,\nb c)", "inside the '(' opened here");
+	assert_says("job j { a = 1 +\n b = 2 }",
+		    "the line ends with '+'; expected an expression");
 	assert_says("let x = [1 2]", "separate the elements with ','");
 }
 

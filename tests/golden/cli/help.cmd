@@ -1,0 +1,4 @@
+nestc --help
+nestc help check
+nestc compile --help
+nestc list -h

@@ -1,0 +1,2 @@
+nestc compile infeasible_memory.nest
+nestc compile infeasible_conflict.nest -o plan.txt

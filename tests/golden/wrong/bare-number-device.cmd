@@ -1,0 +1,1 @@
+nestc compile bare-number-device.nest --emit=manifest -o plan.json

@@ -1,1 +1,0 @@
-nestc compile two-edition.nest --emit=manifest -o plan.json

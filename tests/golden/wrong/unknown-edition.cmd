@@ -1,0 +1,1 @@
+nestc compile unknown-edition.nest --emit=manifest -o plan.json
