@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans and numbers in the words people use for them, shared by reports and
+ * Plans and numbers in the words people use for them, for reports and
  * messages.
  */
 #ifndef NEST_COMPILER_DESCRIBE_H

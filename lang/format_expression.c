@@ -305,13 +305,15 @@ static void put_list(struct format *format, const struct ast *list,
 	}
 	flat = format_measuring(format, FORMAT_WIDTH);
 	put_list_flat(&flat, list);
-	if (format->column + format_measured(&flat) + after <=
-	    FORMAT_WIDTH)
+	if (format->column + format_measured(&flat) + after <= FORMAT_WIDTH) {
+		format->is_flat = true;
 		put_list_flat(format, list);
-	else if (format->column > HANGING_COLUMN)
+		format->is_flat = false;
+	} else if (format->column > HANGING_COLUMN) {
 		put_list_by_lines(format, list);
-	else
+	} else {
 		put_list_filled(format, list, after);
+	}
 }
 
 void format_parameters(struct format *format, const struct ast *parameters,

@@ -37,6 +37,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_operator.c \
 	%D%/eval_param.c \
 	%D%/eval_record.c \
+	%D%/format.c \
 	%D%/format.h \
 	%D%/format_expression.c \
 	%D%/format_internal.h \

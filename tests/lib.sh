@@ -6,6 +6,10 @@
 set -u
 : "${NESTC:=$(pwd)/nestc}" "${top_srcdir:=$(pwd)}" "${AWK:=awk}"
 export NESTC
+[ -x "$NESTC" ] || {
+	echo "Bail out! there is no program at $NESTC"
+	exit 1
+}
 NO_COLOR=1 export NO_COLOR
 unset NEST_PATH
 
