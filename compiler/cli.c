@@ -3,10 +3,6 @@
  * Reads the command line with getopt_long from the tables, refuses what a
  * command does not take, and prints the help those tables hold.
  */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "compiler/cli.h"
 
 #include <getopt.h>
@@ -19,10 +15,6 @@
 #include "compiler/ir.h"
 #include "lang/base/vec.h"
 #include "lang/unit.h"
-
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0.1.0"
-#endif
 
 enum {
 	ON_CHECK = 1u << COMMAND_CHECK,

@@ -3,10 +3,6 @@
  * --emit manifest: the whole plan as JSON, described by
  * stdlib/schema/plan.schema.json. Sizes are bytes, times seconds.
  */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <math.h>
 #include <string.h>
 
@@ -19,10 +15,6 @@
 #include "compiler/ranks.h"
 #include "lang/compilation.h"
 #include "solver/network.h"
-
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0.1.0"
-#endif
 
 /* Numbers without a fraction are written as integers where they are exact. */
 static json_t *number(double value)

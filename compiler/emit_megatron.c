@@ -6,10 +6,6 @@
  * megatron/core/transformer/transformer_config.py,
  * megatron/core/parallel_state.py.
  */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <stdarg.h>
 #include <string.h>
 
@@ -18,10 +14,6 @@
 #include "compiler/megatron_model.h"
 #include "compiler/ranks.h"
 #include "lang/compilation.h"
-
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0.1.0"
-#endif
 
 enum flag {
 #define FLAG(enumerator, spelling, kind, minor, patch) FLAG_##enumerator,

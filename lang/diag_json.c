@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0"
-#endif
-
 #define SARIF_SCHEMA \
 	"https://json.schemastore.org/sarif-2.1.0.json"
 

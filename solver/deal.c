@@ -121,6 +121,13 @@ static double end_with(const struct deal_limits *limits, uint32_t k, double load
 		if (other > end)
 			end = other;
 	}
+	if (limits->through_s) {
+		double other = limits->through_s[k] +
+			       (limits->micro_batches - limits->pipeline) * load;
+
+		if (other > end)
+			end = other;
+	}
 	return end;
 }
 
@@ -136,6 +143,14 @@ static double load_by(const struct deal_limits *limits, uint32_t k, double end)
 		if (other < load)
 			load = other;
 	}
+	if (limits->through_s) {
+		double more = limits->micro_batches - limits->pipeline;
+		double other = more > 0 ? (end - limits->through_s[k]) / more :
+			       end < limits->through_s[k] ? -1 : load;
+
+		if (other < load)
+			load = other;
+	}
 	return load;
 }
 
@@ -144,6 +159,18 @@ static double load_of(const struct deal *deal, const struct deal_limits *limits,
 {
 	return units * deal->unit_s + (k == 0 ? deal->first_s : 0) +
 	       (k == limits->pipeline - 1 ? deal->last_s : 0);
+}
+
+double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double end)
+{
+	return units_within(deal, limits->pipeline, k, load_by(limits, k, end));
+}
+
+double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double units)
+{
+	return end_with(limits, k, load_of(deal, limits, k, units));
 }
 
 /* Whether all layers find room by that end; if not, *next is the first end by

@@ -36,9 +36,18 @@ struct deal_limits {
 	/* nor, if whole_s is positive, before
 	 * whole_s + (m - 1 - min(pipeline - 1 - k, m - 1) / 2) x its load, */
 	double whole_s;
+	/* nor before through_s[k] + (m - pipeline) x its load, */
+	const double *through_s;	/* NULL: nothing known */
 	/* and has no room for more than so many of the frequent layers. */
 	const double *units_most;	/* NULL: for any number */
 };
+
+/* How many layers of the frequent kind device k can take by an end, its room
+ * aside; and the end by which it has taken so many. */
+double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double end);
+double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double units);
 
 /* No schedule ends before; INFINITY when the layers do not fit. */
 double bound_deal_end(const struct deal *deal, const struct deal_limits *limits);

@@ -242,16 +242,35 @@ static bool expand_chain(struct check *c)
 	return true;
 }
 
-static bool check_uniform(struct check *c)
+/* Interleaved cuts are nearly even (even.h). */
+static bool check_nearly_even(struct check *c, const uint32_t *blocks)
+{
+	uint32_t last = c->plan->chunk_count - 1;
+
+	for (uint32_t i = 0; i <= last; i++)
+		for (uint32_t j = 1; j < last; j++) {
+			if (blocks[i] <= blocks[j] + 1)
+				continue;
+			text_printf(c->reason, "chunk %u has %u layers and chunk %u "
+				    "has %u: interleaved chunks differ by at most one",
+				    i, blocks[i], j, blocks[j]);
+			return false;
+		}
+	return true;
+}
+
+static bool check_even(struct check *c)
 {
 	const struct plan *plan = c->plan;
 	uint32_t *blocks = ARENA_ARRAY(c->scratch, uint32_t, plan->chunk_count);
 
-	if (!c->problem->uniform_stages)
-		return true;
 	for (uint32_t i = 0; i < c->layer_count; i++)
 		blocks[c->chunk_of[i]] +=
 			c->problem->class_is_block[c->class_of[i]];
+	if (plan->choice.virtual_stages > 1 && !check_nearly_even(c, blocks))
+		return false;
+	if (!c->problem->uniform_stages)
+		return true;
 	for (uint32_t i = 1; i < plan->chunk_count; i++)
 		if (blocks[i] != blocks[0]) {
 			text_printf(c->reason, "chunk %u has %u layers and chunk 0 "
@@ -290,7 +309,7 @@ static bool check_cut(struct check *c)
 		for (uint32_t j = first[i]; j < first[i + 1]; j++)
 			c->chunk_of[j] = i;
 	}
-	return check_uniform(c);
+	return check_even(c);
 }
 
 /* ---- the network ---- */

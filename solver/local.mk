@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/deal.c \
 	%D%/deal.h \
 	%D%/dimension.h \
+	%D%/even.c \
+	%D%/even.h \
 	%D%/facts.c \
 	%D%/facts.h \
 	%D%/failure.c \

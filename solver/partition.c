@@ -5,6 +5,8 @@
 #include "solver/partition.h"
 
 #include <math.h>
+
+#include "solver/even.h"
 #include <string.h>
 
 #include "solver/bound.h"
@@ -88,6 +90,8 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		.transfer_s = room + 4 * (size_t)chunks,
 		.saved_bytes = room + 5 * (size_t)chunks,
 		.finish_s = room + 6 * (size_t)chunks,
+		.best_first = ARENA_ARRAY(scratch, uint32_t, (size_t)chunks + 1),
+		.best_s = INFINITY,
 		.failed_requirement = REQUIREMENT_NONE,
 		.complete = true,
 	};
@@ -346,8 +350,10 @@ bool partition_try(struct partition *partition, struct cut *cut)
 		.chunk_first = cut->first,
 	};
 
-	if (partition->problem->uniform_stages &&
-	    !cut_is_uniform(partition, cut->first)) {
+	if ((partition->problem->uniform_stages &&
+	     !cut_is_uniform(partition, cut->first)) ||
+	    (partition->virtual_stages > 1 &&
+	     !even_cut(partition->chain->blocks, cut->first, partition->chunks))) {
 		cut->time_s = INFINITY;
 		return false;
 	}
@@ -358,7 +364,14 @@ bool partition_try(struct partition *partition, struct cut *cut)
 	}
 	plan.time_s = cut->time_s;
 	plan.memory_peak_bytes = cut->memory_bytes;
-	return offer(partition, &plan);
+	if (!offer(partition, &plan))
+		return false;
+	if (cut->time_s < partition->best_s) {
+		partition->best_s = cut->time_s;
+		memcpy(partition->best_first, cut->first,
+		       (partition->chunks + 1) * sizeof(*cut->first));
+	}
+	return true;
 }
 
 static double mean_step(const struct partition *partition)
@@ -391,38 +404,166 @@ static double bound_plain(const struct partition *partition)
 	return span;
 }
 
-/* Interleaved: what each device must wait for and do, layers in whole numbers. */
-static double bound_interleaved(const struct partition *partition)
+bool partition_chain_is_plain(const struct chain *chain)
+{
+	return chain->length > 2 && !chain->deal.spare && chain->deal.unit_s > 0 &&
+	       chain->blocks[chain->length - 1] - chain->blocks[1] ==
+		       chain->length - 2;
+}
+
+/* Interleaved: the first k chunks, forward and back, take at least so long. */
+static double least_before(const struct partition *partition, uint32_t k)
 {
 	const struct chain *chain = partition->chain;
-	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	uint32_t inner;
+
+	if (k < 2 || !partition_chain_is_plain(chain))
+		return chain_both(chain, 0, k);
+	inner = even_least(chain->blocks[chain->length], partition->chunks, k - 1);
+	return chain_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
+}
+
+/* Interleaved: what each device must wait for and do, layers in whole numbers. */
+static void limits_interleaved(const struct partition *partition,
+			       struct deal_limits *limits)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline;
 	double *entry = partition->finish_s, *units = partition->saved_bytes;
 	double after = 0;
-	struct deal_limits limits = {
+
+	*limits = (struct deal_limits){
 		.pipeline = p,
 		.chunks = partition->virtual_stages,
-		.micro_batches = m,
+		.micro_batches = partition->micro_batches,
 		.entry_s = entry,
 		.units_most = units,
 	};
-	double all = chain_both(chain, 0, chain->length), sum = m * all;
-
 	for (uint32_t k = 0; k < p; k++) {
-		entry[k] = chain_both(chain, 0, k) + after;
-		sum += entry[k];
+		entry[k] = least_before(partition, k) + after;
 		after += 2 * partition->transfer_least_s[k];
 	}
 	bound_units(chain, partition->choice, partition->parameter_bytes,
 		    partition->reserve_bytes, units);
-	return most(most(sum / p, bound_deal_end(&chain->deal, &limits)),
+}
+
+static double bound_interleaved(const struct partition *partition,
+				const struct deal_limits *limits)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	double all = chain_both(chain, 0, chain->length), sum = m * all;
+
+	for (uint32_t k = 0; k < p; k++)
+		sum += limits->entry_s[k];
+	return most(most(sum / p, bound_deal_end(&chain->deal, limits)),
 		    all + 2 * partition->transfer_rest_s[0] +
 			    (m - 1) * most(chain->half_most_s,
 					   all / partition->chunks / 2));
 }
 
+/* Exposed gradient reduction of the first device when it holds the first layer
+ * and so many of the frequent kind. */
+static double first_reduce(const struct partition *partition, double units)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t unit = 1;		/* position of one of that kind */
+
+	return partition_reduce(partition,
+		chain->parameters[1] + units * (chain->parameters[unit + 1] -
+						chain->parameters[unit]),
+		chain_backward(chain, 0, 1) +
+		units * chain_backward(chain, unit, unit + 1));
+}
+
+/* Every path behind an end is over on the first device, which then reduces its
+ * gradients: fewer layers there mean a shorter reduction, but more work for the
+ * others. Only for chains of a first layer, equal layers and a last one. */
+static double bound_first_reduce(const struct partition *partition,
+				 struct deal_limits *limits, double span)
+{
+	const struct deal *deal = &partition->chain->deal;
+	double *units = partition->saved_bytes, most_units = units[0];
+	double fit = deal_units_by(deal, limits, 0, span), best, beyond;
+	double least = limits->chunks - 1;
+
+	if (fit > deal->units)
+		fit = deal->units;
+	if (fit > most_units)
+		fit = most_units;
+	best = span + first_reduce(partition, fit);
+	beyond = most(span, deal_end_with(deal, limits, 0, fit + 1)) +
+		 first_reduce(partition, fit + 1);
+	if (beyond < best)
+		best = beyond;
+	for (double few = fit - 1; few >= least; few--) {
+		double end;
+
+		units[0] = few;
+		end = most(span, bound_deal_end(deal, limits));
+		if (end + first_reduce(partition, few) < best)
+			best = end + first_reduce(partition, few);
+		if (end >= best)
+			break;
+	}
+	units[0] = most_units;
+	return best;
+}
+
+/* The first micro-batch goes forward through every chunk up to the last one of
+ * device k, which then does all of its operations but those before and after,
+ * and the last micro-batch comes back through the same chunks:
+ *	both ways through these chunks + (m - p) load + (p - 1) that last chunk.
+ * The last chunk holds any number of blocks beside the chain's last layer; where it
+ * has fewer than an inner chunk, the chunk before it counts. Sets low_s to the
+ * least over these numbers. */
+static void bound_through(struct partition *partition, struct deal_limits *limits)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, length = chain->length;
+	uint32_t inner = even_least(chain->blocks[length], partition->chunks, 1);
+	double head = chain_both(chain, length - 1, length);
+	double all = chain_both(chain, 0, length) +
+		     2 * partition->transfer_rest_s[0];
+	double unit = chain->deal.unit_s, low = INFINITY;
+	double *through = partition->forward_s;	/* room for p chunks and more */
+
+	inner = inner ? inner : 1;
+	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
+		double span;
+
+		for (uint32_t k = 0; k < p; k++)
+			through[k] = 0;
+		through[p - 1] = all + (p - 1) * (head + blocks * unit);
+		if (blocks < inner)
+			through[p - 2] = all - head - blocks * unit +
+				(p - 1) * inner * unit -
+				2 * partition->transfer_least_s[partition->chunks - 2];
+		limits->through_s = through;
+		span = most(partition->span_s, bound_deal_end(&chain->deal, limits));
+		if (!isinf(span))
+			span = bound_first_reduce(partition, limits, span);
+		if (span < low)
+			low = span;
+	}
+	limits->through_s = NULL;
+	partition->low_s = low;
+}
+
 void partition_bound(struct partition *partition)
 {
-	partition->span_s = partition->virtual_stages == 1 ?
-		bound_plain(partition) : bound_interleaved(partition);
-	partition->low_s = partition->span_s + mean_step(partition);
+	struct deal_limits limits;
+
+	if (partition->virtual_stages == 1) {
+		partition->span_s = bound_plain(partition);
+		partition->low_s = partition->span_s;
+	} else {
+		limits_interleaved(partition, &limits);
+		partition->span_s = bound_interleaved(partition, &limits);
+		partition->low_s = partition->span_s;
+		if (!isinf(partition->span_s) &&
+		    partition_chain_is_plain(partition->chain))
+			bound_through(partition, &limits);
+	}
+	partition->low_s += mean_step(partition);
 }

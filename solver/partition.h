@@ -42,10 +42,15 @@ struct partition {
 	/* Room for one cut's numbers. */
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
 
+	/* The fastest legal cut simulated here; INFINITY before there is one. */
+	uint32_t *best_first;
+	double best_s;
+
 	/* What came out. */
 	double span_s;			/* no schedule ends before */
 	double low_s;			/* no cut left to try is faster; INFINITY: none left */
 	uint64_t simulated;
+	uint64_t looked;		/* work of the search besides, in simulations */
 	bool feasible;			/* a simulated cut satisfied everything */
 	bool over_memory;		/* a cut was refused for its memory */
 	bool over_requirement;		/* or for a requirement */
@@ -109,6 +114,9 @@ void partition_refuse(struct partition *partition, uint32_t requirement);
 bool partition_excluded(const struct partition *partition, double time_s,
 			double memory_bytes);
 
+/* Whether the chain is a first layer, equal layers that are blocks, and a last. */
+bool partition_chain_is_plain(const struct chain *chain);
+
 /* Sets span_s and low_s to what follows from sums over the chain alone. */
 void partition_bound(struct partition *partition);
 
@@ -119,7 +127,8 @@ bool partition_can_fit(const struct partition *partition);
 /* Bounds the time by the load of devices, and offers good cuts. */
 void partition_seed(struct partition *partition);
 
-/* Improves on the seeds by small moves, with at most that many simulations. */
+/* Interleaved: improves on the seeds by moving one layer from a chunk to another,
+ * with at most that many simulations. */
 void partition_climb(struct partition *partition, uint64_t simulations);
 
 /* Tries all cuts not excluded by a bound, with at most that many simulations. */

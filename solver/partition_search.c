@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "solver/bound.h"
+#include "solver/even.h"
 #include "solver/partition.h"
 #include "solver/schedule.h"
 
@@ -14,7 +15,9 @@
 #define LOOP_REACH 64
 
 /* Nodes looked at per simulation allowed. */
-#define NODES_PER_SIMULATION 8
+/* Looking at one chunk takes about as long as 1 / (2 pipeline) of a simulation:
+ * the memory of a device is that of its whole schedule. */
+#define NODES_PER_SIMULATION(pipeline) (2 * (pipeline))
 
 /* What the chunks before a depth have come to. */
 struct sums {
@@ -30,6 +33,7 @@ struct sums {
 	double half_most_s;		/* largest forward or backward of a chunk */
 	double memory_bytes;
 	double low_s;			/* no cut that begins so is faster */
+	struct even even;		/* interleaved: of the chunks so far */
 };
 
 /* A rank's holdings so far. */
@@ -259,11 +263,16 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	if (excluded(search, next->span_s))
 		return VERDICT_TOO_LONG;
 	if (left) {
+		double least = sums->prefix_s + time + loop +
+			       2 * search->partition->transfer_least_s[k];
+
+		/* A shorter stage leaves more; its transfer may be cheaper. */
+		if (excluded(search, bound_loop(least, loop, left, m, rest_most,
+						rest_most / 2)))
+			return VERDICT_TOO_SHORT;
 		next->span_s = most(next->span_s,
 				    bound_loop(whole, loop, left, m, rest_most,
 					       rest_most / 2));
-		if (excluded(search, next->span_s))
-			return VERDICT_TOO_SHORT;
 	}
 	next->span_s = most(next->span_s,
 			    bound_loop(whole, whole, p, m,
@@ -278,6 +287,25 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	return VERDICT_OPEN;
 }
 
+/* The least that a rank's chunks of later rows take, forward and backward: an
+ * inner chunk has a block or more, and at most one less than the largest. */
+static double later_load(const struct search *search, uint32_t chunk,
+			 const struct even *even)
+{
+	const struct chain *chain = search->chain;
+	uint32_t rows = search->virtual_stages - 1 - chunk / search->pipeline;
+	uint32_t each = even->high > 2 ? even->high - 1 : 1;
+	double head = 0;
+
+	if (!rows || !partition_chain_is_plain(chain))
+		return 0;
+	if (chunk % search->pipeline == search->pipeline - 1) {
+		rows--;
+		head = chain_both(chain, chain->length - 1, chain->length);
+	}
+	return rows * each * chain->deal.unit_s + head;
+}
+
 /* Interleaved: likewise for the new chunk. */
 static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 				      const struct rank *rank,
@@ -288,9 +316,10 @@ static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 	uint32_t k = chunk % p, row = chunk / p, left = p - 1 - k;
 	double load = rank->forward_s + rank->backward_s;
 	double rest = chain_both(chain, next->begin, chain->length);
+	double later = later_load(search, chunk, &next->even);
 	double all = chain_both(chain, 0, chain->length), whole;
 
-	next->span_s = most(next->span_s, rank->entry_s + m * load);
+	next->span_s = most(next->span_s, rank->entry_s + m * (load + later));
 	if (excluded(search, next->span_s))
 		return VERDICT_TOO_LONG;
 	if (row + 1 == search->virtual_stages && left) {
@@ -423,6 +452,11 @@ static enum verdict look(struct search *search, uint32_t chunk, uint32_t end,
 	*rank = rank_with(search, chunk, sums, end);
 	*next = *sums;
 	next->begin = end;
+	if (search->virtual_stages > 1)
+		even_allows(&sums->even, chunk, search->chunks,
+			    chain->blocks[end] - chain->blocks[begin],
+			    chain->blocks[chain->length] - chain->blocks[end],
+			    &next->even);
 	next->prefix_s += forward + backward + 2 * transfer;
 	next->forward_prefix_s += forward + transfer;
 	next->chunk_most_s = most(next->chunk_most_s, forward + backward);
@@ -452,13 +486,22 @@ static enum verdict look(struct search *search, uint32_t chunk, uint32_t end,
 	return refused(search, chunk, rank, next) ? VERDICT_EXCLUDED : VERDICT_OPEN;
 }
 
-static bool is_uniform_end(const struct search *search, uint32_t chunk,
-			   uint32_t end)
+/* Whether the space has cuts in which the chunk ends there. */
+static bool is_legal_end(const struct search *search, uint32_t chunk,
+			 uint32_t end)
 {
 	const struct partition *partition = search->partition;
+	const uint32_t *blocks = search->chain->blocks;
+	const struct sums *sums = &search->frame[chunk].sums;
+	struct even next;
 
-	return !partition->problem->uniform_stages ||
-	       search->chain->blocks[end] == (chunk + 1) * partition->blocks_each;
+	if (partition->problem->uniform_stages &&
+	    blocks[end] != (chunk + 1) * partition->blocks_each)
+		return false;
+	return search->virtual_stages == 1 ||
+	       even_allows(&sums->even, chunk, search->chunks,
+			   blocks[end] - blocks[sums->begin],
+			   blocks[search->chain->length] - blocks[end], &next);
 }
 
 /* The least bound of what is still open, when effort has run out. Goes back to
@@ -477,7 +520,7 @@ static double least_open(struct search *search, uint32_t depth)
 			struct sums next;
 			enum verdict verdict;
 
-			if (!is_uniform_end(search, depth, end))
+			if (!is_legal_end(search, depth, end))
 				continue;
 			verdict = look(search, depth, end, &rank, &next);
 			frame_close_side(frame, verdict);
@@ -501,7 +544,7 @@ static bool search_step(struct search *search, uint32_t *depth)
 	search->rank[chunk % search->pipeline] = frame->rank_before;
 	if (!end)
 		return (*depth)-- > 0;
-	if (!is_uniform_end(search, chunk, end))
+	if (!is_legal_end(search, chunk, end))
 		return true;
 	search->nodes++;
 	verdict = look(search, chunk, end, &rank, &next);
@@ -521,6 +564,7 @@ void partition_search(struct partition *partition, uint64_t simulations)
 {
 	struct arena_mark mark = arena_mark(partition->scratch);
 	uint64_t stop = partition->simulated + simulations;
+	uint64_t each = NODES_PER_SIMULATION(partition->pipeline);
 	struct search search;
 	struct sums root = {
 		.span_s = partition->span_s,
@@ -531,9 +575,9 @@ void partition_search(struct partition *partition, uint64_t simulations)
 
 	search_init(&search, partition);
 	frame_open(&search, 0, &root);
-	while (more && partition->simulated < stop &&
-	       search.nodes < simulations * NODES_PER_SIMULATION)
+	while (more && partition->simulated + search.nodes / each < stop)
 		more = search_step(&search, &depth);
+	partition->looked = search.nodes / each;
 	if (more) {
 		double low = least_open(&search, depth);
 

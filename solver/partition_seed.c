@@ -296,6 +296,23 @@ static void try_even(struct partition *partition, struct cut *cut)
 	partition_try(partition, cut);
 }
 
+/* Equally many blocks in every chunk, give or take one. */
+static void try_blocks(struct partition *partition, struct cut *cut)
+{
+	const uint32_t *blocks = partition->chain->blocks;
+	uint64_t all = blocks[partition->chain->length];
+	uint32_t at = 0;
+
+	for (uint32_t c = 0; c < partition->chunks; c++) {
+		cut->first[c] = at;
+		while (at < partition->chain->length &&
+		       blocks[at] < all * (c + 1) / partition->chunks)
+			at++;
+	}
+	fill_empty(partition, cut->first);
+	partition_try(partition, cut);
+}
+
 static void seed_interleaved(struct partition *partition)
 {
 	uint32_t p = partition->pipeline;
@@ -307,6 +324,7 @@ static void seed_interleaved(struct partition *partition)
 	struct dealing dealing;
 
 	try_even(partition, &cut);
+	try_blocks(partition, &cut);
 	if (!find_dealing(partition->chain, &dealing) ||
 	    dealing.units < partition->chunks ||
 	    partition->incumbent->outcomes)
@@ -327,8 +345,61 @@ void partition_seed(struct partition *partition)
 	arena_rewind(partition->scratch, mark);
 }
 
+/* Moves one layer from chunk `from` to chunk `to`: every boundary between them
+ * shifts by one. False if a chunk would be left empty. */
+static bool move_layer(const struct partition *partition, uint32_t from,
+		       uint32_t to, uint32_t *first)
+{
+	if (from < to) {
+		for (uint32_t c = from + 1; c <= to; c++)
+			first[c]--;
+	} else {
+		for (uint32_t c = to + 1; c <= from; c++)
+			first[c]++;
+	}
+	for (uint32_t c = 0; c < partition->chunks; c++)
+		if (first[c] >= first[c + 1])
+			return false;
+	return true;
+}
+
+/* Tries all moves over that distance; stops at the first that is better. */
+static bool climb_step(struct partition *partition, uint32_t distance,
+		       uint64_t stop, struct cut *cut)
+{
+	size_t size = (partition->chunks + 1) * sizeof(*cut->first);
+
+	for (uint32_t low = 0; low + distance < partition->chunks; low++)
+		for (int up = 0; up < 2; up++) {
+			double before = partition->best_s;
+
+			if (partition->simulated >= stop)
+				return false;
+			memcpy(cut->first, partition->best_first, size);
+			if (move_layer(partition, up ? low : low + distance,
+				       up ? low + distance : low, cut->first) &&
+			    partition_try(partition, cut) &&
+			    partition->best_s < before * (1 - TIE))
+				return true;
+		}
+	return false;
+}
+
 void partition_climb(struct partition *partition, uint64_t simulations)
 {
-	(void)partition;
-	(void)simulations;
+	struct arena_mark mark = arena_mark(partition->scratch);
+	uint64_t stop = partition->simulated + simulations;
+	struct cut cut = {
+		.first = ARENA_ARRAY(partition->scratch, uint32_t,
+				     (size_t)partition->chunks + 1),
+	};
+
+	if (partition->virtual_stages > 1 && isinf(partition->best_s))
+		seed_interleaved(partition);
+	for (uint32_t distance = 1;
+	     partition->virtual_stages > 1 && !isinf(partition->best_s) &&
+	     distance < partition->chunks && partition->simulated < stop;)
+		distance = climb_step(partition, distance, stop, &cut) ?
+			1 : distance + 1;
+	arena_rewind(partition->scratch, mark);
 }

@@ -54,7 +54,7 @@ static struct range multiply(struct range a, struct range b)
 	bool nan = a.may_nan || b.may_nan;
 
 	if (a.low >= 0 && b.low >= 0 && (isinf(a.high) || isinf(b.high)))
-		return (struct range){ a.low * b.low, INFINITY, nan };
+		return tidy((struct range){ a.low * b.low, INFINITY, true });
 	return corners(a.low * b.low, a.low * b.high, a.high * b.low,
 		       a.high * b.high, nan);
 }

@@ -19,8 +19,8 @@
 
 /* Simulations of one configuration and placement when the caller names no
  * number, and chunk operations of all of these together. */
-#define SIMULATIONS_DEFAULT 2000
-#define EFFORT_DEFAULT 4000000
+#define SIMULATIONS_DEFAULT 20000
+#define EFFORT_DEFAULT 20000000
 
 enum node_kind {
 	NODE_SHAPE,
@@ -632,7 +632,8 @@ static void open_cut(struct search *search, const struct node *node)
 	partition_climb(&partition, simulations / 4);
 	partition_search(&partition, simulations);
 	search->result->certificate.partitions += partition.simulated;
-	used = (partition.simulated + 1) * simulation_effort(&node->choice);
+	used = (partition.simulated + partition.looked + 1) *
+	       simulation_effort(&node->choice);
 	search->effort -= used < search->effort ? used : search->effort;
 	record_note(record, &partition);
 	arena_rewind(&search->scratch, mark);

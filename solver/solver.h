@@ -8,7 +8,8 @@
  * interleaving only where the pipeline is more than one and
  * micro-batches are a multiple of it; ZeRO and recomputation as allowed; every
  * factorisation over the levels that fits the expert degrees (network.h); every
- * cut of the chain into pipeline x virtual_stages non-empty chunks.
+ * cut of the chain into pipeline x virtual_stages non-empty chunks, which are
+ * nearly even (even.h) where virtual_stages is more than one.
  */
 #ifndef NEST_SOLVER_SOLVER_H
 #define NEST_SOLVER_SOLVER_H

@@ -34,12 +34,14 @@ tap_scripts = \
 	%D%/golden.tap \
 	%D%/examples.tap \
 	%D%/docs.tap \
+	%D%/explain.tap \
+	%D%/megatron.tap \
 	%D%/corpus.tap \
 	%D%/files.tap
 TESTS += $(tap_scripts)
 
 EXTRA_DIST += $(tap_scripts) %D%/lib.sh %D%/count.sh %D%/valgrind.sh \
-	%D%/programs.mk %D%/manifest.py
+	%D%/programs.mk %D%/manifest.py %D%/megatron_rules.py
 
 # Everything the scripts read, so that the tarball tests itself.
 dist-hook: dist-tests

@@ -633,19 +633,35 @@ bool brute_price(const struct problem *problem, struct brute_plan *plan)
 	       plan->peak_bytes <= problem->memory.limit_bytes;
 }
 
+/* even.h, read literally. */
+static bool blocks_are_nearly_even(const uint32_t *blocks, uint32_t chunks)
+{
+	uint32_t least = UINT32_MAX, largest = 0;
+
+	for (uint32_t c = 1; c + 1 < chunks; c++) {
+		if (blocks[c] < least)
+			least = blocks[c];
+		if (blocks[c] > largest)
+			largest = blocks[c];
+	}
+	return largest - least <= 1 && blocks[0] <= least + 1 &&
+	       blocks[chunks - 1] <= least + 1;
+}
+
 static bool cut_is_allowed(const struct pricing *pricing)
 {
 	const struct brute_plan *plan = pricing->plan;
 	uint32_t chunks = plan->choice.pipeline * plan->choice.virtual_stages;
 	uint32_t blocks[BRUTE_STAGE_MAX] = { 0 };
 
-	if (!pricing->problem->uniform_stages)
-		return true;
 	for (uint32_t i = 0; i < pricing->layer_count; i++)
 		blocks[chunk_of(plan, i)] +=
 			pricing->problem->class_is_block[pricing->layer_class[i]];
+	if (plan->choice.virtual_stages > 1 &&
+	    !blocks_are_nearly_even(blocks, chunks))
+		return false;
 	for (uint32_t c = 1; c < chunks; c++)
-		if (blocks[c] != blocks[0])
+		if (pricing->problem->uniform_stages && blocks[c] != blocks[0])
 			return false;
 	return true;
 }
