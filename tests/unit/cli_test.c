@@ -16,15 +16,16 @@
 #include "compiler/cli.h"
 
 #define READ(cli, status, ...)                                             \
-	read_words(cli, status, (char *[]){ "nestc", __VA_ARGS__, NULL })
+	read_words(cli, status, (const char *[]){ "nestc", __VA_ARGS__, NULL })
 
-static bool read_words(struct cli *cli, enum status *status, char **words)
+/* getopt_long wants words it might permute; it does not write to them. */
+static bool read_words(struct cli *cli, enum status *status, const char **words)
 {
 	int count = 0;
 
 	while (words[count])
 		count++;
-	return cli_read(cli, count, words, status);
+	return cli_read(cli, count, (char **)words, status);
 }
 
 /* Messages of refusals are not what these tests are about. */
