@@ -119,7 +119,7 @@ static void words_after_two_dashes_are_operands(void **state)
 
 static void mistakes_are_usage(void **state)
 {
-	static char *const lines[][6] = {
+	static const char *const lines[][6] = {
 		{ "nestc" },
 		{ "nestc", "complie", "a.nest" },
 		{ "nestc", "compile" },
@@ -147,7 +147,7 @@ static void mistakes_are_usage(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		char *words[7] = { 0 };
+		const char *words[7] = { 0 };
 		enum status status;
 		struct cli cli;
 
