@@ -27,6 +27,40 @@ static void check_type(struct check *check, const struct ast *type)
 		  "size, time and bandwidth, and device, topology, model");
 }
 
+/* Only numbers cross the border to a shared library. */
+static void check_native(struct check *check, const struct ast *type,
+			 struct span span, const char *what)
+{
+	struct unit unit;
+
+	if (type && (!type_is_known(type->name) || !strcmp(type->name, "int") ||
+		     !strcmp(type->name, "float") ||
+		     unit_of_type(type->name, &unit)))
+		return;
+	diag_error(check->diags, E_EXTERN_SIGNATURE,
+		   type ? type->span : span, "%s must be a number", what);
+	diag_help(check->diags,
+		  "types of extern functions are int, float, and quantities such as size and time");
+}
+
+static void check_signature(struct check *check, const struct ast *declaration)
+{
+	const struct ast *parameters = declaration->child[1];
+
+	for (uint32_t i = 0; i < parameters->child_count; i++) {
+		const struct ast *parameter = parameters->child[i];
+
+		if (parameter->kind == AST_PARAMETER)
+			check_native(check, parameter->child[0],
+				     parameter->name_span,
+				     arena_printf(check->arena,
+						  "the type of '%s'",
+						  parameter->name));
+	}
+	check_native(check, declaration->child[2], declaration->name_span,
+		     "the result of an extern function");
+}
+
 static void report_twice(struct check *check, enum diag_code code,
 			 const struct ast *second, const struct ast *first)
 {
@@ -414,7 +448,6 @@ static void check_job_item(struct check *check, const struct ast *item,
 	case AST_REQUIRE:
 	case AST_PREFER:
 	case AST_MINIMIZE:
-	case AST_EXPECT:
 		for (uint32_t i = 0; i < item->child_count; i++)
 			check_expression(check, scopes->plan, item->child[i]);
 		return;
@@ -440,6 +473,25 @@ static void check_job_items(struct check *check, const struct ast *body,
 	for (uint32_t i = 0; i < body->child_count; i++)
 		if (body->child[i])
 			check_job_item(check, body->child[i], scopes);
+	check->body = here.outer;
+}
+
+static void check_test(struct check *check, const struct ast *body)
+{
+	struct scope *scope = scope_new(check->arena, check->module->scope);
+	struct check_body here = { body, check->body };
+
+	check->body = &here;
+	for (uint32_t i = 0; i < body->child_count; i++) {
+		const struct ast *item = body->child[i];
+
+		if (item->kind == AST_LET)
+			check_let(check, scope, item);
+		else if (item->kind == AST_EXPECT)
+			check_expression(check, scope, item->child[0]);
+		else
+			refuse(check, item, "test");
+	}
 	check->body = here.outer;
 }
 
@@ -477,6 +529,7 @@ static void check_declaration(struct check *check, const struct ast *item)
 	case AST_EXTERN:
 		check_parameters(check, scope_new(check->arena, scope), item);
 		check_type(check, item->child[2]);
+		check_signature(check, item);
 		return;
 	case AST_DEVICE:
 		check_record(check, item, IN_DEVICE);
@@ -493,9 +546,11 @@ static void check_declaration(struct check *check, const struct ast *item)
 		check_template(check, scope, item);
 		return;
 	case AST_JOB:
-	case AST_TEST:
 		scopes = job_scopes_new(check);
 		check_job_items(check, item->child[0], &scopes);
+		return;
+	case AST_TEST:
+		check_test(check, item->child[0]);
 		return;
 	default:
 		return;

@@ -15,7 +15,11 @@
 #include "lang/source.h"
 
 struct ast;
+struct eval;
 struct module;
+struct record;
+struct scope;
+struct value;
 
 /* One -D NAME=EXPR of the command line. */
 struct override {
@@ -23,6 +27,12 @@ struct override {
 	const char *expression;
 	bool used;		/* set when a param took it */
 	const struct ast *declaration;	/* that param; set by eval_overrides_bind */
+};
+
+/* A shared library that a spec has called. */
+struct native_library {
+	const char *path;	/* as it was opened */
+	const struct native_library *next;
 };
 
 /* The embedded standard library: generated at build time, ends with NULL. */
@@ -48,6 +58,26 @@ struct compilation {
 	/* Names of the operators templates may call, ending with NULL. The
 	 * compiler sets them; while NULL, any callee is let pass there. */
 	const char *const *operator_names;
+
+	/* How many parameters a model has, reported and false if it cannot be
+	 * told; the compiler sets it. While NULL, models have no such member. */
+	bool (*count_parameters)(const struct eval *eval,
+				 const struct record *model, double *count);
+
+	/* The plan of a job as a record, where jobs are values: in tests. NULL
+	 * elsewhere. */
+	bool (*plan_of_job)(const struct eval *eval, const struct ast *job,
+			    const struct scope *home, struct value *value);
+	const void *plan_context;	/* for it */
+
+	/* Calls a function of a shared library with arguments of the types
+	 * declared; reported and false if it fails. The compiler sets it; called
+	 * only where allow_extern is set. */
+	bool (*call_extern)(struct compilation *compilation,
+			    const struct ast *declaration,
+			    const struct value *argument, struct span span,
+			    struct value *value);
+	const struct native_library *libraries;	/* called so far, newest first */
 
 	/* Bounds on hostile input; each has its own diagnostic. */
 	uint32_t depth_max;		/* nesting of calls and expressions */

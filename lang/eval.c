@@ -252,9 +252,15 @@ static bool eval_declaration(struct eval *eval, struct binding *binding,
 			return true;
 		return eval_force(eval, span, value);
 	case AST_JOB:
-		return diag_error(diags, E_NOT_YET, span,
-				  "using the job '%s' as a value is not available in this version of nestc",
-				  binding->name);
+		if (eval->compilation->plan_of_job)
+			return eval->compilation->plan_of_job(
+				eval, declaration, binding->home, value);
+		diag_error(diags, E_TYPE, span, "'%s' is a job, not a value",
+			   binding->name);
+		diag_help(diags,
+			  "only tests may speak of its plan: expect %s.tensor == 8",
+			  binding->name);
+		return false;
 	case AST_IMPORT:
 		diag_error(diags, E_TYPE, span, "'%s' is a module, not a value",
 			   binding->name);

@@ -68,9 +68,14 @@ bool eval_field_number(struct eval *eval, const struct record *record,
 		       double *number);
 
 /* The member `name` of a value: a field, parameter, let, level, or one of the
- * computed ones (topology.devices, topology.levels, model.layers). */
+ * computed ones (topology.devices, topology.levels, model.layers,
+ * model.parameters). */
 bool eval_member(struct eval *eval, const struct value *value, const char *name,
 		 struct span span, struct value *member);
+
+/* A declaration that needs no argument becomes what it gives; any other value
+ * stays as it is. */
+bool eval_applied(struct eval *eval, struct span span, struct value *value);
 
 /* Evaluates every constant, and every device, topology and model that needs no
  * argument, of a module, so that mistakes show without a job using them. */

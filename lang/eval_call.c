@@ -88,16 +88,20 @@ static bool bind_parameters(struct eval *eval, const struct ast *declaration,
 		const struct ast *expression = given[i] ? given[i]
 							: parameter->child[1];
 		struct scope *where = given[i] ? scope : inside;
-		struct binding *binding = scope_add(inside, parameter->name);
+		struct binding *binding;
 		struct value value;
+		bool is_good;
 
+		/* Before the name is added: in `n = n` the second is another. */
+		is_good = eval_expression(eval, where, expression, &value) &&
+			  eval_check_type(eval, where, parameter->child[0],
+					  parameter->name, expression, &value);
+		binding = scope_add(inside, parameter->name);
 		if (!binding)
 			continue;	/* reported by the checker */
 		binding->declaration = parameter;
 		binding->state = BINDING_DONE;
-		if (!eval_expression(eval, where, expression, &value) ||
-		    !eval_check_type(eval, where, parameter->child[0],
-				     parameter->name, expression, &value)) {
+		if (!is_good) {
 			binding->value = VALUE_FAILED;
 			ok = false;
 			continue;
@@ -112,6 +116,35 @@ static bool bind_parameters(struct eval *eval, const struct ast *declaration,
 	return ok;
 }
 
+/* A function of a shared library: only with the reader's permission, since
+ * nothing is known about what it does. */
+static bool apply_extern(struct eval *eval, const struct ast *declaration,
+			 const struct scope *inside, struct span span,
+			 struct value *value)
+{
+	struct compilation *compilation = eval->compilation;
+	const struct ast *parameters = declaration_parameters(declaration);
+	uint32_t count = parameters ? parameters->child_count : 0;
+	struct value *argument;
+
+	if (!compilation->allow_extern || !compilation->call_extern) {
+		diag_error(&compilation->diags, E_EXTERN_REFUSED, span,
+			   "'%s' would call the shared library '%s'",
+			   declaration->name, declaration->child[0]->text);
+		diag_note(&compilation->diags, declaration->name_span,
+			  "declared here");
+		diag_help(&compilation->diags,
+			  "give --allow-extern if you trust that library");
+		return false;
+	}
+	argument = ARENA_ARRAY(&compilation->arena, struct value, count);
+	for (uint32_t i = 0; i < count; i++)
+		argument[i] = scope_find_here(inside, parameters->child[i]->name)
+				      ->value;
+	return compilation->call_extern(compilation, declaration, argument,
+					span, value);
+}
+
 static bool apply_inside(struct eval *eval, const struct ast *declaration,
 			 struct scope *inside, struct scope *visible,
 			 struct span span, struct value *value)
@@ -119,6 +152,8 @@ static bool apply_inside(struct eval *eval, const struct ast *declaration,
 	if (declaration->kind == AST_FUNCTION)
 		return eval_expression(eval, inside, declaration->child[1],
 				       value);
+	if (declaration->kind == AST_EXTERN)
+		return apply_extern(eval, declaration, inside, span, value);
 	return eval_declaration_record(eval, declaration, inside, visible, span,
 				       value);
 }
@@ -136,10 +171,6 @@ static bool apply(struct eval *eval, const struct ast *declaration,
 	bool has_frame, ok;
 
 	*value = VALUE_FAILED;
-	if (declaration->kind == AST_EXTERN)
-		return diag_error(diags, E_NOT_YET, span,
-				  "calling the extern function '%s' is not available in this version of nestc",
-				  declaration->name);
 	if (call && call->child_count > 2 && call->child[2])
 		return diag_error(diags, E_MISPLACED_ITEM, call->child[2]->span,
 				  "a block '{ x -> ... }' may follow only an operator of a template");
@@ -202,6 +233,14 @@ bool eval_force(struct eval *eval, struct span span, struct value *value)
 		return true;
 	callee.span = span;
 	return eval_apply(eval, &callee, callee.callable.home, NULL, value);
+}
+
+bool eval_applied(struct eval *eval, struct span span, struct value *value)
+{
+	if (value->kind == VALUE_CALLABLE &&
+	    !declaration_needs_no_argument(value->callable.declaration))
+		return true;
+	return eval_force(eval, span, value);
 }
 
 /* A declaration that may stand before `(...)`, without applying it. */

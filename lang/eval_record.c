@@ -200,14 +200,13 @@ static void make_level(struct maker *maker, const struct ast *item)
 	VEC_PUSH(&maker->repeat, arena_of(maker->eval), 1);
 }
 
-/* Kinds of network that a later version understands. */
+/* What a later version understands. */
 static bool is_later_field(const struct maker *maker, const struct ast *item)
 {
 	if (maker->record->kind != RECORD_LEVEL &&
 	    maker->record->kind != RECORD_TOPOLOGY)
 		return false;
-	return !strcmp(item->name, "children") ||
-	       !strcmp(item->name, "torus") || !strcmp(item->name, "rails");
+	return !strcmp(item->name, "children");
 }
 
 static void make_item(struct maker *maker, const struct ast *item)
@@ -744,6 +743,44 @@ static double model_layers(const struct record *model)
 	return layers;
 }
 
+/* What a level joins: its fanout, or the product of its torus. */
+static bool level_children(struct eval *eval, const struct record *level,
+			   double *children)
+{
+	const struct field *torus = record_find(
+		level, intern_string(&eval->compilation->intern, "torus"));
+
+	*children = 1;
+	if (!torus)
+		return eval_field_number(eval, level, "fanout", UNIT_NONE, true,
+					 children);
+	if (torus->value->kind != VALUE_LIST)
+		return torus->value->kind != VALUE_ERROR &&
+		       eval_wrong_kind(eval, torus->value, torus->span,
+				       "'torus'", "a list such as [4, 4, 4]");
+	for (uint32_t i = 0; i < torus->value->item_count; i++) {
+		const struct value *item = &torus->value->item[i];
+
+		if (!value_is_integer(item) || item->number < 1)
+			return eval_wrong_kind(eval, item, torus->span,
+					       "a size of 'torus'",
+					       "a whole number from 1");
+		*children *= item->number;
+	}
+	return true;
+}
+
+static bool model_parameters(struct eval *eval, const struct record *model,
+			     struct span span, struct value *value)
+{
+	double count;
+
+	if (!eval_steps(eval, 1 + (uint64_t)model->part_count, span) ||
+	    !eval->compilation->count_parameters(eval, model, &count))
+		return false;
+	return eval_finish_number(eval, count, UNIT_NONE, span, value);
+}
+
 /* topology.devices: the product of all fanouts. */
 static bool topology_devices(struct eval *eval, const struct record *topology,
 			     struct span span, struct value *value)
@@ -751,12 +788,11 @@ static bool topology_devices(struct eval *eval, const struct record *topology,
 	double devices = 1;
 
 	for (uint32_t i = 0; i < topology->part_count; i++) {
-		double fanout = 0;
+		double children;
 
-		if (!eval_field_number(eval, topology->part[i], "fanout",
-				       UNIT_NONE, true, &fanout))
+		if (!level_children(eval, topology->part[i], &children))
 			return false;
-		devices *= fanout;
+		devices *= children;
 	}
 	return eval_finish_number(eval, devices, UNIT_NONE, span, value);
 }
@@ -786,6 +822,9 @@ static bool computed_member(struct eval *eval, const struct record *record,
 	if (record->kind == RECORD_MODEL && !strcmp(name, "layers"))
 		return eval_finish_number(eval, model_layers(record), UNIT_NONE,
 					  span, member);
+	if (record->kind == RECORD_MODEL && !strcmp(name, "parameters") &&
+	    eval->compilation->count_parameters)
+		return model_parameters(eval, record, span, member);
 	if (record->kind == RECORD_TOPOLOGY) {
 		if (!strcmp(name, "devices"))
 			return topology_devices(eval, record, span, member);

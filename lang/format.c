@@ -383,12 +383,12 @@ static void put_body_flat(struct format *format, const struct ast *body,
 {
 	uint32_t begin = 0;
 
-	if (!is_on_one_line(format, body))
-		format->has_failed = true;
-	if (!body->child_count) {
+	if (!body->child_count && !format_comments_in(format, body->span)) {
 		format_put(format, "{}");
 		return;
 	}
+	if (!is_on_one_line(format, body))
+		format->has_failed = true;
 	format_put(format, "{ ");
 	for (uint32_t i = 0; i < body->child_count && !format->has_failed; i++) {
 		if (i && needs_comma(body->child[i - 1], body->child[i])) {
@@ -441,6 +441,9 @@ static uint32_t align_names(struct format *format, const struct ast *body,
 		if (width > alignment->name)
 			alignment->name = width;
 	}
+	/* Formulas are not a table. */
+	if (format->in_template)
+		alignment->name = 0;
 	return count ? count : 1;
 }
 
@@ -462,25 +465,23 @@ static bool is_row(struct format *format, const struct ast *item)
 	       FORMAT_BLOCK_WIDTH;
 }
 
-/* Fields in which all rows that go further agree by name. */
+/* Fields behind which all rows that go on do so with a field of one name. */
 static uint32_t common_cells(const struct ast *body, uint32_t first,
 			     uint32_t count)
 {
 	for (uint32_t cell = 0;; cell++) {
 		const char *name = NULL;
-		bool is_followed = false;
 
 		for (uint32_t i = first; i < first + count; i++) {
 			const struct ast *row = body_of(body->child[i]);
 
-			if (cell >= row->child_count)
+			if (cell + 1 >= row->child_count)
 				continue;
-			if (name && row->child[cell]->name != name)
+			if (name && row->child[cell + 1]->name != name)
 				return cell;
-			name = row->child[cell]->name;
-			is_followed |= cell + 1 < row->child_count;
+			name = row->child[cell + 1]->name;
 		}
-		if (!is_followed)
+		if (!name)
 			return cell;
 	}
 }
@@ -515,6 +516,18 @@ static uint32_t row_width(struct format *format, const struct ast *item,
 	return format_measured(&flat);
 }
 
+static bool fits_as_table(struct format *format, const struct ast *body,
+			  uint32_t first, uint32_t count,
+			  const struct alignment *alignment)
+{
+	for (uint32_t i = first; i < first + count; i++)
+		if (format->indent + row_width(format, body->child[i],
+					       alignment) >
+		    FORMAT_BLOCK_WIDTH)
+			return false;
+	return true;
+}
+
 /* The same for blocks: a table of fields. */
 static uint32_t align_rows(struct format *format, const struct ast *body,
 			   uint32_t first, struct alignment *alignment)
@@ -542,11 +555,11 @@ static uint32_t align_rows(struct format *format, const struct ast *body,
 	for (uint32_t i = 0; i < alignment->cell_count; i++)
 		cell[i] = widest_cell(format, body, first, count, i);
 	alignment->cell = cell;
-	for (uint32_t i = first; i < first + count; i++)
-		if (format->indent + row_width(format, body->child[i],
-					       alignment) >
-		    FORMAT_BLOCK_WIDTH)
-			*alignment = (struct alignment){ 0 };
+	/* Too wide a table is aligned at its braces only, or not at all. */
+	if (!fits_as_table(format, body, first, count, alignment))
+		alignment->cell_count = 0;
+	if (!fits_as_table(format, body, first, count, alignment))
+		alignment->head = 0;
 	return count;
 }
 
@@ -706,7 +719,9 @@ static void put_block(struct format *format, const struct ast *item,
 	if (alignment->head)
 		format_pad(format, begin + alignment->head);
 	format_put(format, " ");
+	format->in_template = item->kind == AST_TEMPLATE;
 	put_body(format, body, alignment);
+	format->in_template = false;
 }
 
 /* A block whose head has comments in odd places: that head as it stands. */

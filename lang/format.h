@@ -15,7 +15,7 @@ struct ast;
 struct compilation;
 
 /* Columns that lines are broken to fit, where they can be. */
-#define FORMAT_WIDTH 80u
+#define FORMAT_WIDTH 88u
 /* Columns within which a block stays on the one line it was written on. */
 #define FORMAT_BLOCK_WIDTH 100u
 /* Where comments behind code stand, if that code ends before. */

@@ -11,6 +11,8 @@
 
 /* A list that would begin beyond this column has a line for each element. */
 #define HANGING_COLUMN 50u
+/* A factor and its operator of so many columns do not stand on a line alone. */
+#define SHORT_FACTOR 16u
 
 static bool is_operator(const struct ast *node, const char *name)
 {
@@ -325,6 +327,21 @@ void format_parameters(struct format *format, const struct ast *parameters,
 
 /* ---- operators ---- */
 
+/* Whether the right side of an operator begins on the operator's line although
+ * it is too long for it: a call, which breaks inside its brackets, where the
+ * next line would not hold it either, or behind a short factor as in
+ * `80 * block(..)`. */
+static bool stays_behind_operator(const struct format *format,
+				  const struct ast *right,
+				  enum binding_power power, uint32_t begin,
+				  uint32_t width)
+{
+	if (right->kind != AST_CALL || right->parentheses)
+		return false;
+	return begin + width > FORMAT_WIDTH ||
+	       (power >= POWER_PRODUCT && format->column <= begin + SHORT_FACTOR);
+}
+
 static void put_binary(struct format *format, const struct ast *node,
 		       uint32_t after)
 {
@@ -340,7 +357,10 @@ static void put_binary(struct format *format, const struct ast *node,
 	if (!format->is_flat && begin + operator_width < format->column) {
 		width = format_measure(format, node->child[1], right,
 				       FORMAT_WIDTH);
-		if (format->column + 1 + width + after > FORMAT_WIDTH) {
+		width += after;
+		if (format->column + 1 + width > FORMAT_WIDTH &&
+		    !stays_behind_operator(format, node->child[1], power,
+					   begin, width)) {
 			format_newline(format);
 			format_pad(format, begin);
 			format_expression(format, node->child[1], right, after);
@@ -410,15 +430,28 @@ static void put_call(struct format *format, const struct ast *node,
 	const struct ast *lambda = node->child[2];
 
 	format_expression(format, node->child[0], POWER_POSTFIX, 1);
-	put_list(format, node->child[1], lambda ? 2 : after);
+	put_list(format, node->child[1],
+		 lambda ? 6 + (uint32_t)strlen(lambda->name) : after);
 	if (!lambda)
 		return;
 	format_put(format, " { ");
 	format_put(format, lambda->name);
-	format_put(format, " -> ");
-	format_expression(format, lambda->child[0], POWER_CONDITIONAL,
-			  after + 2);
-	format_put(format, " }");
+	format_put(format, " ->");
+	if (format->is_flat) {
+		format_put(format, " ");
+		format_expression(format, lambda->child[0], POWER_CONDITIONAL,
+				  0);
+		format_put(format, " }");
+		return;
+	}
+	format->indent += 2;
+	format_newline(format);
+	format_pad(format, format->indent);
+	format_expression(format, lambda->child[0], POWER_CONDITIONAL, 0);
+	format->indent -= 2;
+	format_newline(format);
+	format_pad(format, format->indent);
+	format_put(format, "}");
 }
 
 static void put_inner(struct format *format, const struct ast *node,

@@ -37,6 +37,7 @@ struct format {
 	uint32_t column;		/* of the end of out */
 	uint32_t line;			/* lines finished */
 	uint32_t indent;		/* of the item being written */
+	bool in_template;		/* its values are not aligned */
 	VEC(struct format_tail) tails;
 
 	bool is_flat;			/* nothing may break */

@@ -218,12 +218,12 @@ static uint32_t line_end(const struct format *format, uint32_t at, uint32_t end)
 	return at;
 }
 
-/* One line of a copy, without blanks at its end. */
-static void copy_line(struct format *format, uint32_t at, uint32_t end)
+/* The range without blanks at its end. */
+static uint32_t trimmed(const struct format *format, uint32_t at, uint32_t end)
 {
 	while (end > at && strchr(" \t\r", format->source->bytes[end - 1]))
 		end--;
-	format_put_bytes(format, format->source->bytes + at, end - at);
+	return end;
 }
 
 void format_copy(struct format *format, struct span span)
@@ -232,20 +232,29 @@ void format_copy(struct format *format, struct span span)
 	int64_t moved = (int64_t)format->column -
 			source_column(format, span.begin);
 	uint32_t at = span.begin, end = line_end(format, at, span.end);
+	bool was_empty = false;
 
-	copy_line(format, at, end);
+	format_put_bytes(format, bytes + at, trimmed(format, at, end) - at);
 	while (end < span.end) {
 		int64_t column;
+		uint32_t length;
 
 		at = end + 1;
 		while (at < span.end && (bytes[at] == ' ' || bytes[at] == '\t'))
 			at++;
 		column = blank_width(bytes + end + 1, at - end - 1) + moved;
 		end = line_end(format, at, span.end);
+		length = trimmed(format, at, end) - at;
+		if (was_empty && !length)
+			continue;
+		was_empty = !length;
 		format_newline(format);
-		if (at < end && bytes[at] != '\r')
-			format_pad(format, column > 0 ? (uint32_t)column : 0);
-		copy_line(format, at, end);
+		/* Never as far out as an item. */
+		if (column < format->indent + 2)
+			column = format->indent + 2;
+		if (length)
+			format_pad(format, (uint32_t)column);
+		format_put_bytes(format, bytes + at, length);
 	}
 	format->next = comment_from(format, span.end);
 }

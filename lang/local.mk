@@ -43,6 +43,9 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/format_internal.h \
 	%D%/format_text.c \
 	%D%/gram.y \
+	%D%/lint.c \
+	%D%/lint.def \
+	%D%/lint.h \
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \

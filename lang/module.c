@@ -589,6 +589,20 @@ struct module *module_load(struct compilation *compilation, const char *path)
 	return module;
 }
 
+struct module *module_load_text(struct compilation *compilation,
+				const char *name, const char *text)
+{
+	struct module *module;
+
+	load_prelude(compilation);
+	module = module_read(compilation,
+			     sources_add(&compilation->sources, name, name,
+					 text, strlen(text), false),
+			     NULL);
+	evaluate(compilation, module);
+	return module;
+}
+
 /* "'a', 'b' and 'c'": the jobs of a module. */
 static const char *list_jobs(struct compilation *compilation,
 			     const struct module *module)

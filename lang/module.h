@@ -32,6 +32,10 @@ struct module {
  * whose `clean` is false after any error. */
 struct module *module_load(struct compilation *compilation, const char *path);
 
+/* The same for a text (ending with NUL) that is in no file. */
+struct module *module_load_text(struct compilation *compilation,
+				const char *name, const char *text);
+
 /* The job of that name (NULL: the only one) in a module. Reports what is missing
  * or ambiguous, and returns NULL then. */
 const struct ast *module_find_job(struct compilation *compilation,

@@ -41,6 +41,8 @@ const char *record_kind_name(enum record_kind kind)
 		return "model";
 	case RECORD_LAYER:
 		return "layer";
+	case RECORD_PLAN:
+		return "plan";
 	case RECORD_BLOCK:
 		break;
 	}

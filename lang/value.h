@@ -44,6 +44,7 @@ enum record_kind {
 	RECORD_MODEL,
 	RECORD_LAYER,		/* a template applied to arguments */
 	RECORD_BLOCK,
+	RECORD_PLAN,		/* what was found for a job */
 };
 
 struct scope;
