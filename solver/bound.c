@@ -43,14 +43,14 @@ struct layer_bytes {
 };
 
 static struct layer_bytes run_bytes(const struct chain *chain, uint32_t begin,
-				    double parameter_bytes)
+				    const struct share *share)
 {
 	uint32_t end = chain->run_end[begin];
 	double count = end - begin;
 
 	return (struct layer_bytes){
-		.fixed = (chain->parameters[end] - chain->parameters[begin]) /
-			 count * parameter_bytes,
+		.fixed = share_bytes(share, chain_held_apart(chain, begin, end)) /
+			 count,
 		.kept = chain_saved(chain, begin, end) / count,
 		.count = count,
 	};
@@ -58,13 +58,13 @@ static struct layer_bytes run_bytes(const struct chain *chain, uint32_t begin,
 
 /* The run that weighs most sets the scale of every device. */
 static struct layer_bytes heaviest_run(const struct chain *chain,
-				       double parameter_bytes, double kept)
+				       const struct share *share, double kept)
 {
 	struct layer_bytes heaviest = { 0 };
 	double bytes = 0;
 
 	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
-		struct layer_bytes run = run_bytes(chain, at, parameter_bytes);
+		struct layer_bytes run = run_bytes(chain, at, share);
 		double all = (run.fixed + run.kept * kept) * run.count;
 
 		if (all >= bytes) {
@@ -83,7 +83,7 @@ static struct layer_bytes heaviest_run(const struct chain *chain,
  * or the last device of largest and smallest y, since the ratio of two linear
  * functions of y is monotone. */
 double bound_memory(const struct chain *chain, const struct choice *choice,
-		    double parameter_bytes, double reserve_bytes)
+		    const struct share *share)
 {
 	uint32_t p = choice->pipeline;
 	double scale_sum = 0, least_kept = INFINITY, most_kept = 0, sum = 0;
@@ -97,11 +97,11 @@ double bound_memory(const struct chain *chain, const struct choice *choice,
 		least_kept = kept < least_kept ? kept : least_kept;
 		most_kept = kept > most_kept ? kept : most_kept;
 	}
-	heaviest = heaviest_run(chain, parameter_bytes, least_kept);
+	heaviest = heaviest_run(chain, share, least_kept);
 	unit_least = heaviest.fixed + heaviest.kept * least_kept;
 	unit_most = heaviest.fixed + heaviest.kept * most_kept;
 	if (unit_least <= 0)
-		return reserve_bytes + chain->working_least_bytes;
+		return share->reserve_bytes + chain->working_least_bytes;
 	for (uint32_t k = 0; k < p; k++)
 		scale_sum += 1 / (heaviest.fixed +
 				  heaviest.kept *
@@ -109,21 +109,21 @@ double bound_memory(const struct chain *chain, const struct choice *choice,
 							      choice->micro_batches,
 							      k));
 	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
-		struct layer_bytes run = run_bytes(chain, at, parameter_bytes);
+		struct layer_bytes run = run_bytes(chain, at, share);
 		double a = (run.fixed + run.kept * least_kept) / unit_least;
 		double b = (run.fixed + run.kept * most_kept) / unit_most;
 
 		sum += run.count * (a < b ? a : b);
 	}
 	tied = chain->tied_last < chain->length ? chain->tied_parameters : 0;
-	sum -= tied * parameter_bytes / unit_least;
-	return reserve_bytes + chain->working_least_bytes +
+	sum -= tied * share->parameter_bytes / unit_least;
+	return share->reserve_bytes + chain->working_least_bytes +
 	       (sum > 0 ? sum / scale_sum : 0);
 }
 
 /* What the ends of the chain and the shortest chunks take on device k. */
 static double fixed_bytes(const struct chain *chain, const struct choice *choice,
-			  uint32_t k, double parameter_bytes)
+			  uint32_t k, const struct share *share)
 {
 	uint32_t last = chain->length - 1;
 	double kept = schedule_least_kept(choice->pipeline, choice->virtual_stages,
@@ -132,29 +132,29 @@ static double fixed_bytes(const struct chain *chain, const struct choice *choice
 	bool apart = chain->tied_first == 0 && chain->tied_last == last;
 
 	if (k == 0) {
-		bytes += chain->parameters[1] * parameter_bytes +
+		bytes += share_bytes(share, chain->held[1]) +
 			 kept * chain->saved_bytes[1];
 		working = most(working, chain->working_bytes[0]);
 	}
 	if (k == choice->pipeline - 1) {
-		bytes += (chain->parameters[last + 1] - chain->parameters[last]) *
-				 parameter_bytes +
+		bytes += share_bytes(share, chain_held_apart(chain, last,
+							     last + 1)) +
 			 kept * chain_saved(chain, last, last + 1);
 		working = most(working, chain->working_bytes[last]);
 	}
 	if (!apart && chain->tied_last <= last)
-		bytes -= chain->tied_parameters * parameter_bytes;
+		bytes -= chain->tied_parameters * share->parameter_bytes;
 	return bytes + working;
 }
 
 void bound_units(const struct chain *chain, const struct choice *choice,
-		 double parameter_bytes, double reserve_bytes,
-		 double *units_most)
+		 const struct share *share, double *units_most)
 {
 	const struct problem *problem = chain->problem;
 	const struct deal *deal = &chain->deal;
-	double unit_parameters =
-		problem_weight_at(problem, choice->shape, deal->kind)->parameters;
+	double unit_bytes = share_bytes(
+		share, holding_of(problem_weight_at(problem, choice->shape,
+						    deal->kind)));
 	double unit_saved = problem_cost_at(problem, choice->shape, deal->kind,
 					    choice->recompute)->saved_bytes;
 	double limit = problem->memory.limit_bytes * (1 + 1e-12);
@@ -163,15 +163,15 @@ void bound_units(const struct chain *chain, const struct choice *choice,
 		double kept = schedule_least_kept(choice->pipeline,
 						  choice->virtual_stages,
 						  choice->micro_batches, k);
-		double unit = unit_parameters * parameter_bytes + kept * unit_saved;
+		double unit = unit_bytes + kept * unit_saved;
 		double more = 0, room;
 
 		if (!deal->spare)
 			more = schedule_more_kept(choice->pipeline,
 						  choice->virtual_stages,
 						  choice->micro_batches, k);
-		room = limit - reserve_bytes - more * unit_saved -
-		       fixed_bytes(chain, choice, k, parameter_bytes);
+		room = limit - share->reserve_bytes - more * unit_saved -
+		       fixed_bytes(chain, choice, k, share);
 		units_most[k] = unit > 0 ? floor(room / unit * (1 + 1e-9)) :
 				room >= 0 ? INFINITY : -1;
 	}

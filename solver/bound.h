@@ -27,16 +27,14 @@ double bound_inner_loop(double prefix_s, double stage_s, double loop_s,
 			uint32_t stages, uint32_t after, uint32_t micro_batches);
 
 /* The least memory of the fullest device over all ways to spread the chain
- * over the devices, contiguous or not. parameter_bytes: of one parameter on
- * its device; reserve_bytes: of each device. */
+ * over the devices, contiguous or not. */
 double bound_memory(const struct chain *chain, const struct choice *choice,
-		    double parameter_bytes, double reserve_bytes);
+		    const struct share *share);
 
 /* How many layers of the most frequent kind (chain->deal.kind) each device has
  * room for at most, the ends of the chain being where they are. Pipelines of
  * two or more. */
 void bound_units(const struct chain *chain, const struct choice *choice,
-		 double parameter_bytes, double reserve_bytes,
-		 double *units_most);
+		 const struct share *share, double *units_most);
 
 #endif

@@ -28,7 +28,7 @@ void chain_init(struct chain *chain, const struct problem *problem,
 		.length = length,
 		.forward_s = ARENA_ARRAY(arena, double, sums),
 		.backward_s = ARENA_ARRAY(arena, double, sums),
-		.parameters = ARENA_ARRAY(arena, double, sums),
+		.held = ARENA_ARRAY(arena, struct holding, sums),
 		.saved_bytes = ARENA_ARRAY(arena, double, sums),
 		.blocks = ARENA_ARRAY(arena, uint32_t, sums),
 		.output_bytes = ARENA_ARRAY(arena, double, length),
@@ -72,8 +72,8 @@ void chain_load(struct chain *chain, uint32_t shape, enum recompute recompute)
 			problem_cost_at(problem, shape, class, recompute);
 
 		for (; at < end; at++) {
-			chain->parameters[at + 1] =
-				chain->parameters[at] + weight->parameters;
+			chain->held[at + 1] = holding_add(chain->held[at],
+							  holding_of(weight));
 			chain->saved_bytes[at + 1] =
 				chain->saved_bytes[at] + cost->saved_bytes;
 			chain->output_bytes[at] = weight->output_bytes;

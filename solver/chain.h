@@ -12,13 +12,14 @@
 #include "lang/base/arena.h"
 #include "solver/deal.h"
 #include "solver/layer.h"
+#include "solver/share.h"
 
 struct chain {
 	const struct problem *problem;
 	uint32_t length;
 	/* Prefix sums, length + 1 entries: what the first i layers come to. */
 	double *forward_s, *backward_s;	/* of one micro-batch, communication included */
-	double *parameters;
+	struct holding *held;
 	double *saved_bytes;		/* per micro-batch */
 	uint32_t *blocks;		/* layers that count as layers */
 	/* By layer. */
@@ -71,13 +72,22 @@ static inline double chain_saved(const struct chain *chain, uint32_t begin,
 }
 
 /* Tied parameters counted once if both layers are there. */
-static inline double chain_parameters(const struct chain *chain, uint32_t begin,
-				      uint32_t end)
+static inline struct holding chain_held(const struct chain *chain, uint32_t begin,
+					uint32_t end)
 {
-	double parameters = chain->parameters[end] - chain->parameters[begin];
+	struct holding held = holding_subtract(chain->held[end],
+					       chain->held[begin]);
 
-	return begin <= chain->tied_first && chain->tied_last < end ?
-		parameters - chain->tied_parameters : parameters;
+	if (begin <= chain->tied_first && chain->tied_last < end)
+		held.parameters -= chain->tied_parameters;
+	return held;
+}
+
+/* The same with the tied ones counted in both layers. */
+static inline struct holding chain_held_apart(const struct chain *chain,
+					      uint32_t begin, uint32_t end)
+{
+	return holding_subtract(chain->held[end], chain->held[begin]);
 }
 
 double chain_working(const struct chain *chain, uint32_t begin, uint32_t end);

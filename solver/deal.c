@@ -161,12 +161,6 @@ static double load_of(const struct deal *deal, const struct deal_limits *limits,
 	       (k == limits->pipeline - 1 ? deal->last_s : 0);
 }
 
-double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
-		     uint32_t k, double end)
-{
-	return units_within(deal, limits->pipeline, k, load_by(limits, k, end));
-}
-
 double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double units)
 {
@@ -243,4 +237,26 @@ double bound_deal_end(const struct deal *deal, const struct deal_limits *limits)
 			low = next > middle ? next : middle;
 	}
 	return low < high ? low : high;
+}
+
+double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double end)
+{
+	double units = deal->units;
+
+	if (limits->units_most && limits->units_most[k] < units)
+		units = limits->units_most[k];
+	if (deal->unit_s > 0 && !isinf(end)) {
+		double fit = units_within(deal, limits->pipeline, k,
+					  load_by(limits, k, end));
+
+		units = fit < units ? fit : units;
+	}
+	return units;
+}
+
+double deal_units_least(const struct deal *deal,
+			const struct deal_limits *limits, uint32_t k)
+{
+	return units_least(deal, limits->pipeline, limits->chunks, k);
 }

@@ -42,14 +42,19 @@ struct deal_limits {
 	const double *units_most;	/* NULL: for any number */
 };
 
-/* How many layers of the frequent kind device k can take by an end, its room
- * aside; and the end by which it has taken so many. */
-double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
-		     uint32_t k, double end);
+/* The end by which device k has taken so many layers of the frequent kind. */
 double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double units);
 
 /* No schedule ends before; INFINITY when the layers do not fit. */
 double bound_deal_end(const struct deal *deal, const struct deal_limits *limits);
+
+/* The most layers of the frequent kind that device k can have by that end. */
+double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
+		     uint32_t k, double end);
+
+/* And those that it has for certain. */
+double deal_units_least(const struct deal *deal,
+			const struct deal_limits *limits, uint32_t k);
 
 #endif

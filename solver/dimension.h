@@ -34,6 +34,7 @@ enum collective {
 	COLLECTIVE_REDUCE_SCATTER,
 	COLLECTIVE_ALL_GATHER,
 	COLLECTIVE_ALL_TO_ALL,
+	COLLECTIVE_BROADCAST,
 	COLLECTIVE_COUNT
 };
 
@@ -44,6 +45,7 @@ enum algorithm {
 	ALGORITHM_HIERARCHICAL,		/* level by level, shards at the outer levels */
 	ALGORITHM_TREE,			/* double binary tree; all-reduce only */
 	ALGORITHM_DIRECT,		/* pairwise all-to-all */
+	ALGORITHM_IN_NETWORK,		/* hierarchical, added up by switches where they can */
 	ALGORITHM_COUNT
 };
 

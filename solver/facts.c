@@ -41,36 +41,70 @@ double facts_compute(const struct problem *problem, uint32_t shape)
 	return time;
 }
 
-/* Time of every class with the groups at their best: the least exposed tensor
- * and the least exposed context communication over their rows. */
-static void best_times(const struct problem *problem,
-		       struct placement_cache *cache, uint32_t shape,
-		       enum recompute recompute, struct layer_time *best,
-		       struct layer_time *trial)
+/* The part of a layer's time that one group's communication is. */
+static double *group_part(struct layer_time *time, enum group group)
 {
-	const struct placement_row_set *tensor =
-		placement_rows(cache, problem->shape[shape].tensor);
-	const struct placement_row_set *context =
-		placement_rows(cache, problem->shape[shape].context);
-	const struct network_lines alone = { .alone = true };
+	if (group == GROUP_TENSOR)
+		return &time->tensor_s;
+	return group == GROUP_CONTEXT ? &time->context_s : &time->expert_s;
+}
 
-	layer_times(problem, shape, recompute, &alone, &alone, best);
-	for (uint32_t c = 0; c < problem->class_count; c++)
-		best[c].tensor_s = best[c].context_s = INFINITY;
-	for (size_t i = 0; i < tensor->row.count; i++) {
-		layer_times(problem, shape, recompute, &tensor->row.at[i], &alone,
-			    trial);
-		for (uint32_t c = 0; c < problem->class_count; c++)
-			best[c].tensor_s = least(best[c].tensor_s,
-						 trial[c].tensor_s);
+/* The least exposed communication of a layer over one group, over the rows that
+ * a group of its degree can have. */
+static double best_group(const struct problem *problem, uint32_t shape,
+			 uint32_t class_index, enum recompute recompute,
+			 enum group group, const struct placement_row_set *rows)
+{
+	struct network_lines lines[GROUP_COUNT];
+	double best = INFINITY;
+
+	for (int i = 0; i < GROUP_COUNT; i++)
+		lines[i] = (struct network_lines){ .alone = true };
+	for (size_t i = 0; i < rows->row.count; i++) {
+		struct layer_time time;
+
+		lines[group] = rows->row.at[i];
+		time = layer_time(problem, shape, class_index, recompute, lines);
+		best = least(best, *group_part(&time, group));
 	}
-	for (size_t i = 0; i < context->row.count; i++) {
-		layer_times(problem, shape, recompute, &alone, &context->row.at[i],
-			    trial);
+	return best;
+}
+
+/* Time of every class with each group at its best. */
+static void best_times(const struct problem *problem,
+		       struct placement_cache *cache, uint32_t index,
+		       enum recompute recompute, struct layer_time *best)
+{
+	const struct problem_shape *shape = &problem->shape[index];
+	const struct {
+		enum group group;
+		uint32_t degree;
+	} groups[] = {
+		{ GROUP_TENSOR, shape->tensor },
+		{ GROUP_CONTEXT, shape->context },
+		{ GROUP_EXPERT, shape->expert },
+		{ GROUP_EXPERT_TENSOR, shape->expert_tensor },
+	};
+	struct network_lines lines[GROUP_COUNT];
+
+	for (int i = 0; i < GROUP_COUNT; i++)
+		lines[i] = (struct network_lines){ .alone = true };
+	layer_times(problem, index, recompute, lines, best);
+	for (uint32_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		const struct placement_row_set *rows =
+			placement_rows(cache, groups[i].degree);
+
 		for (uint32_t c = 0; c < problem->class_count; c++)
-			best[c].context_s = least(best[c].context_s,
-						  trial[c].context_s);
+			*group_part(&best[c], groups[i].group) +=
+				best_group(problem, index, c, recompute,
+					   groups[i].group, rows);
 	}
+}
+
+static double all_of(const struct layer_time *layer)
+{
+	return layer->compute_s + layer->tensor_s + layer->context_s +
+	       layer->expert_s;
 }
 
 static void add_up(struct facts *facts, const struct problem *problem,
@@ -86,7 +120,7 @@ static void add_up(struct facts *facts, const struct problem *problem,
 
 	for (uint32_t i = 0; i < problem->run_count; i++) {
 		const struct layer_time *layer = &best[problem->run[i].class_index];
-		double time = layer->compute_s + layer->tensor_s + layer->context_s;
+		double time = all_of(layer);
 		uint32_t end = at + problem->run[i].count;
 
 		for (; at < end; at++) {
@@ -105,7 +139,7 @@ static void add_up(struct facts *facts, const struct problem *problem,
 	facts->deal[recompute] = deal_find(problem);
 	unit = &best[facts->deal[recompute].kind];
 	facts->deal[recompute].unit_s =
-		unit->compute_s + unit->tensor_s + unit->context_s;
+		all_of(unit);
 	facts->deal[recompute].first_s = through[1];
 	if (length > 1)
 		facts->deal[recompute].last_s =
@@ -138,7 +172,7 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 		struct arena *arena)
 {
 	size_t classes = problem->class_count;
-	struct layer_time *best = ARENA_ARRAY(arena, struct layer_time, 2 * classes);
+	struct layer_time *best = ARENA_ARRAY(arena, struct layer_time, classes);
 
 	*facts = (struct facts){
 		.whole_least_s = INFINITY,
@@ -147,17 +181,19 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 		if (!problem->recompute[r])
 			continue;
-		best_times(problem, cache, shape, (enum recompute)r, best,
-			   best + classes);
+		best_times(problem, cache, shape, (enum recompute)r, best);
 		add_up(facts, problem, (enum recompute)r, best, arena);
 	}
-	for (uint32_t i = 0; i < problem->run_count; i++)
-		facts->parameters +=
-			problem->run[i].count *
-			problem_weight_at(problem, shape,
-					  problem->run[i].class_index)->parameters;
+	for (uint32_t i = 0; i < problem->run_count; i++) {
+		const struct problem_run *run = &problem->run[i];
+		struct holding layer = holding_of(problem_weight_at(
+			problem, shape, run->class_index));
+
+		facts->held = holding_add(facts->held,
+					  holding_times(layer, run->count));
+	}
 	if (problem->tied_class != CLASS_NONE)
-		facts->parameters -=
+		facts->held.parameters -=
 			problem_weight_at(problem, shape, problem->tied_class)
 				->tied_parameters;
 }
@@ -174,13 +210,9 @@ double facts_bound_data(const struct facts *facts, const struct problem *problem
 static double mean_step(const struct facts *facts, const struct problem *problem,
 			const struct choice *choice)
 {
-	double replicas = (double)choice->data *
-			  problem->shape[choice->shape].context;
+	struct share share = share_of(problem, choice);
 
-	if (problem->sync.step_bytes <= 0)
-		return 0;
-	return facts->parameters / choice->pipeline * problem->sync.step_bytes /
-	       (choice->zero ? replicas : 1) / problem->sync.memory_bandwidth_Bps;
+	return share_step(&share, facts->held) / choice->pipeline;
 }
 
 static double span_plain(const struct facts *facts, const struct choice *choice,

@@ -13,6 +13,7 @@
 #include "solver/deal.h"
 #include "solver/placement.h"
 #include "solver/problem.h"
+#include "solver/share.h"
 
 struct facts {
 	double *through_s[RECOMPUTE_COUNT];	/* time of the first i layers, both ways */
@@ -22,7 +23,7 @@ struct facts {
 	double layer_most_s[RECOMPUTE_COUNT];
 	double half_most_s[RECOMPUTE_COUNT];
 	double whole_least_s;			/* least time of the chain over the policies */
-	double parameters;			/* on one device if it held the chain */
+	struct holding held;			/* by one device if it held the chain */
 	double transfer_least_s;		/* of any boundary */
 };
 

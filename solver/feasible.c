@@ -29,6 +29,8 @@ struct check {
 
 	const struct problem_shape *shape;
 	uint32_t degree[DIMENSION_COUNT];
+	double replicas;		/* data x context */
+	double expert_replicas;		/* of an expert's weight */
 	uint32_t layer_count;
 	uint32_t *class_of;		/* class of every chain position */
 	uint32_t *chunk_of;		/* chunk of every chain position */
@@ -89,10 +91,25 @@ static bool check_policy(struct check *c)
 			    (unsigned)choice->recompute);
 		return false;
 	}
-	if (c->shape->expert > 1 || c->shape->expert_tensor > 1) {
-		text_append(c->reason, "expert parallelism cannot be checked yet");
+	return true;
+}
+
+static bool check_experts(struct check *c)
+{
+	uint64_t members = (uint64_t)c->degree[DIMENSION_TENSOR] *
+			   c->degree[DIMENSION_CONTEXT] *
+			   c->degree[DIMENSION_DATA];
+	uint64_t cut = (uint64_t)c->shape->expert * c->shape->expert_tensor;
+
+	if (cut == 0 || members % cut != 0) {
+		text_printf(c->reason, "expert %u x expert tensor %u do not divide "
+			    "a stage's %u devices", c->shape->expert,
+			    c->shape->expert_tensor, (uint32_t)members);
 		return false;
 	}
+	c->replicas = (double)c->degree[DIMENSION_DATA] *
+		      c->degree[DIMENSION_CONTEXT];
+	c->expert_replicas = (double)(members / cut);
 	return true;
 }
 
@@ -172,7 +189,43 @@ static bool check_degrees(struct check *c)
 			    plan->devices);
 		return false;
 	}
-	return check_policy(c) && check_batch(c);
+	return check_policy(c) && check_batch(c) && check_experts(c);
+}
+
+/* The ranks of a stage are numbered with the digits of tensor, context and data,
+ * innermost level first; a digit covers the strides from `*from` to `*to`. Walks to
+ * the digit of dimension d at level l. */
+static void digit_strides(const struct check *c, int d, uint32_t l,
+			  uint64_t *from, uint64_t *to)
+{
+	*from = 1;
+	for (int i = 0; i < d; i++)
+		*from *= c->degree[i];
+	for (uint32_t i = 0; i < l; i++)
+		*from *= c->plan->placement.factor[d][i];
+	*to = *from * c->plan->placement.factor[d][l];
+}
+
+/* The groups of experts cover strides too: 1 .. x, x .. x e and the rest. Each of
+ * the two borders must fall between digits or divide the digit it falls into. */
+static bool check_expert_digits(struct check *c)
+{
+	uint64_t inner = c->shape->expert_tensor;
+	uint64_t outer = inner * c->shape->expert;
+	uint64_t from, to;
+
+	for (int d = 0; d < DIMENSION_PIPELINE; d++)
+		for (uint32_t l = 0; l < c->problem->level_count; l++) {
+			digit_strides(c, d, l, &from, &to);
+			if ((inner % to == 0 || to % inner == 0) &&
+			    (outer % to == 0 || to % outer == 0))
+				continue;
+			text_printf(c->reason, "level %u: the factors do not fit "
+				    "expert %u x expert tensor %u", l,
+				    c->shape->expert, c->shape->expert_tensor);
+			return false;
+		}
+	return true;
 }
 
 static bool check_placement(struct check *c)
@@ -216,7 +269,7 @@ static bool check_placement(struct check *c)
 				    c->degree[d]);
 			return false;
 		}
-	return true;
+	return check_expert_digits(c);
 }
 
 static bool expand_chain(struct check *c)
@@ -314,13 +367,71 @@ static bool check_cut(struct check *c)
 
 /* ---- the network ---- */
 
-static double level_rate_Bps(const struct check *c, uint32_t l, double senders)
+/* A share of a child's links at level l, for each of k senders in it. */
+static double links_Bps(const struct check *c, uint32_t l, double senders,
+			double share)
 {
 	const struct problem_level *level = &c->problem->level[l];
-	double share_Bps = c->below[l] * level->bandwidth_Bps /
-			   level->oversubscription / senders;
+	double links = level->nics > 0 ? level->nics : c->below[l];
 
-	return level->efficiency * fmin(level->bandwidth_Bps, share_Bps);
+	return share * links * level->bandwidth_Bps /
+	       level->oversubscription / senders;
+}
+
+/* What each gets of that, the efficiency aside. */
+static double level_rate_Bps(const struct check *c, uint32_t l, double senders,
+			     double share)
+{
+	return fmin(c->problem->level[l].bandwidth_Bps,
+		    links_Bps(c, l, senders, share));
+}
+
+/* The least rate of the switches below a level, for what all used devices
+ * send, or only those of one pipeline rank. */
+static double passed_Bps(const struct check *c, uint32_t level, bool one_rank)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	double least_Bps = INFINITY, ranks = 1;
+
+	for (uint32_t l = 0; l < level; l++) {
+		double senders = one_rank ? c->used[l] / ranks : c->used[l];
+
+		if (c->problem->level[l].kind == LEVEL_SWITCH)
+			least_Bps = fmin(least_Bps, c->problem->level[l].efficiency *
+					 level_rate_Bps(c, l, senders, 1));
+		ranks *= factor[l];
+	}
+	return least_Bps;
+}
+
+/* Members of an expert group that meet at level l, and the positions there that
+ * they stretch over. */
+static double expert_members(const struct check *c, enum group group, uint32_t l,
+			     double *stretch)
+{
+	double inner = c->shape->expert_tensor, outer = inner * c->shape->expert;
+	double first = group == GROUP_EXPERT_TENSOR ? 1 :
+		       group == GROUP_EXPERT ? inner : outer;
+	double last = group == GROUP_EXPERT_TENSOR ? inner :
+		      group == GROUP_EXPERT ? outer : INFINITY;
+	double members = 1, position = 1;
+
+	if (stretch)
+		*stretch = 1;
+	for (int d = 0; d < DIMENSION_PIPELINE; d++) {
+		uint64_t from, to;
+
+		digit_strides(c, d, l, &from, &to);
+		if (fmin((double)to, last) > fmax((double)from, first)) {
+			members *= fmin((double)to, last) /
+				   fmax((double)from, first);
+			if (stretch)
+				*stretch = position * fmin((double)to, last) /
+					   (double)from;
+		}
+		position *= c->plan->placement.factor[d][l];
+	}
+	return members;
 }
 
 /* Members of a group that one child's device meets at level l. */
@@ -337,75 +448,287 @@ static double group_members(const struct check *c, enum group group, uint32_t l)
 		return (double)placement->factor[DIMENSION_DATA][l] *
 		       placement->factor[DIMENSION_CONTEXT][l];
 	default:
-		return 1;	/* expert groups: refused by check_policy */
+		return expert_members(c, group, l, NULL);
 	}
 }
 
-/* The ingredients of all the formulas, gathered in one walk over the levels
- * at which a group has members apart. */
-struct group_walk {
-	double members;			/* n */
-	double hierarchical_s;		/* in the all-reduce form */
-	double reduced_s;		/* the same with in-network reduction */
-	double slowest_Bps;		/* min N_l x rate_l(U_l) */
-	double latency_max_s;
-	double tree_latency_s;		/* sum of ceil(log2 n_l) latency_l */
-	double direct_latency_s;	/* sum of (n_l - 1) latency_l */
-	double direct_s;		/* max of (n - N_l) S / rate_l(U_l) / n */
+/* Groups of that kind that lie in the same stretch of level l: what varies
+ * faster than the group's own digits. */
+static double group_apart(const struct check *c, enum group group, uint32_t l)
+{
+	double stretch;
+
+	if (group >= GROUP_EXPERT)
+		return expert_members(c, group, l, &stretch) > 1 ?
+			stretch / expert_members(c, group, l, NULL) : 1;
+	if (group == GROUP_CONTEXT || group == GROUP_DATA_CONTEXT)
+		return c->plan->placement.factor[DIMENSION_TENSOR][l];
+	return 1;
+}
+
+/* A group at one level, as network.h has it. */
+struct at_level {
+	double n, inside;		/* n_l, N_l */
+	double link_Bps, passed_Bps;	/* of the level, of the switches inside */
+	double rate_Bps, reduction_Bps;	/* R_l, R'_l */
+	double step_s, scatter_s;	/* x_l, H_l */
+	double direct_spb;		/* links of a ring in an all-to-all */
+	double direct_s, broadcast_s;	/* latencies */
 };
 
-static struct group_walk walk_group(const struct check *c, enum group group,
-				    double bytes)
+static void fill_ring(const struct check *c, enum group group, uint32_t l,
+		      struct at_level *at)
 {
-	struct group_walk walk = { .members = 1, .slowest_Bps = INFINITY };
-	double inside = 1;	/* N_l */
+	const struct problem_level *level = &c->problem->level[l];
+	double apart = group_apart(c, group, l), n = at->n;
+	double hop_s = apart * level->latency_s;
+	bool closed = level->wrap && apart * n == level->fanout;
+
+	at->rate_Bps = level_rate_Bps(c, l, apart * c->used[l],
+				      closed ? 1 : 0.5);
+	at->step_s = hop_s;
+	at->scatter_s = (closed ? n - 1 : 2 * n - 3) * hop_s;
+	at->direct_spb = fmax(floor(n * n / 4) / n /
+			      links_Bps(c, l, apart * c->used[l],
+					closed ? 1 : 0.5),
+			      (n - 1) / n / level->bandwidth_Bps) /
+			 level->efficiency;
+	at->direct_s = (closed ? floor(n / 2) : n - 1) * hop_s;
+	at->broadcast_s = (n - 1) * hop_s;
+}
+
+static struct at_level group_at(const struct check *c, enum group group,
+				uint32_t l, double inside)
+{
+	const struct problem_level *level = &c->problem->level[l];
+	double n = group_members(c, group, l), efficiency = level->efficiency;
+	struct at_level at = {
+		.n = n,
+		.inside = inside,
+		.rate_Bps = level_rate_Bps(c, l, c->used[l], 1),
+		.step_s = level->latency_s,
+		.scatter_s = (n - 1) * level->latency_s,
+		.direct_s = (n - 1) * level->latency_s,
+		.broadcast_s = ceil(log2(n)) * level->latency_s,
+	};
+
+	if (level->kind == LEVEL_RING)
+		fill_ring(c, group, l, &at);
+	if (level->kind == LEVEL_FULL) {
+		at.rate_Bps = level_rate_Bps(c, l, c->used[l],
+					     (n - 1) / (level->fanout - 1.0));
+		at.scatter_s = at.direct_s = at.broadcast_s = level->latency_s;
+	}
+	if (level->reduction_efficiency > 0)
+		efficiency = level->reduction_efficiency;
+	at.passed_Bps = passed_Bps(c, l, false);
+	at.reduction_Bps = fmin(efficiency * at.rate_Bps, at.passed_Bps);
+	at.link_Bps = level->efficiency * at.rate_Bps;
+	at.rate_Bps = fmin(at.link_Bps, at.passed_Bps);
+	return at;
+}
+
+/* The ingredients of all the formulas, gathered in one walk over the levels
+ * at which a group has members apart. Times per byte. */
+struct group_walk {
+	double members;			/* n */
+	double scatter_spb;		/* hierarchical reduce-scatter */
+	double scatter_s;		/* its latency */
+	double reduced_spb, reduced_s;	/* all-reduce, in the network where possible */
+	double slowest_Bps;		/* min N_l x R_l */
+	double ring_Bps, tree_Bps;	/* of the flat ring, of pairs of trees */
+	double around_s, shortest_s;	/* hops of the flat ring */
+	double tree_latency_s;		/* of a broadcast */
+	double direct_spb, direct_s;
+	double overhead_s;
+	bool switches, reduces;
+};
+
+/* The flat ring and the tree, over all levels with members. */
+static void walk_flat(const struct problem_level *const *level,
+		      const struct at_level *at, uint32_t count,
+		      struct group_walk *walk)
+{
+	const struct at_level *top = &at[count - 1];
+
+	for (uint32_t i = 0; i < count; i++) {
+		double visits = walk->members / (at[i].inside * at[i].n);
+		double link_Bps = at[i].link_Bps;
+		double tree_share = top->n == 2 ?
+			1 - at[i].inside / (2 * top->inside) : 1;
+		double block = at[i].n;
+		uint32_t last = i;
+
+		for (; last + 1 < count; last++) {
+			bool torus = true;
+
+			for (const struct problem_level *above = level[last] + 1;
+			     above <= level[last + 1]; above++)
+				torus = torus && above->joined;
+			if (!torus)
+				break;
+			block *= at[last + 1].n;
+		}
+		if (last + 1 < count && level[i]->kind == LEVEL_RING)
+			link_Bps *= block / (block - 1);
+		walk->ring_Bps = fmin(walk->ring_Bps, at[i].inside *
+				      fmin(link_Bps, at[i].passed_Bps));
+		walk->tree_Bps = fmin(walk->tree_Bps, at[i].inside *
+				      at[i].rate_Bps / tree_share);
+		walk->shortest_s = fmin(walk->shortest_s, at[i].step_s);
+		walk->around_s += visits * at[i].scatter_s;
+		/* To the next children, or to the first one again. */
+		if (last + 1 == count)
+			walk->around_s += visits * at[i].step_s;
+		else if (last > i)
+			walk->around_s += (visits - walk->members /
+					   (at[i].inside * block)) * at[i].step_s;
+	}
+	walk->around_s -= walk->shortest_s;
+}
+
+/* An all-to-all within the levels at[0 .. count - 1] of one torus, or through
+ * one other level. */
+static double direct_spb(const struct problem_level *level,
+			 const struct at_level *at, uint32_t count,
+			 double members)
+{
+	double spb = 0, near = 1, out = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		double n = at[i].n;
+
+		near = at[i].inside * n / members;
+		spb = fmax(spb, fmax((n - 1) / n / at[i].rate_Bps,
+				     at[i].direct_spb));
+		out = fmax(out, (members - at[i].inside) / members /
+				at[i].passed_Bps);
+	}
+	if (count && level->kind == LEVEL_SWITCH)
+		return (members - at->inside) / members / at->rate_Bps;
+	return fmax(out, spb * near);
+}
+
+/* One torus: the levels at[0 .. count - 1], all with members. */
+static double torus_spb(const struct at_level *at, uint32_t count)
+{
+	double in_turn = 0, at_once = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		in_turn += (at[i].n - 1) / at[i].n / at[i].inside / at[i].rate_Bps;
+	for (uint32_t round = 0; round < count; round++) {
+		double slowest = 0;
+
+		for (uint32_t i = 0; i < count; i++) {
+			/* The part that is at dimension i in this round has gone
+			 * through the round dimensions before it. */
+			double bytes = 1 / at[0].inside / count;
+
+			for (uint32_t j = 1; j <= round; j++)
+				bytes /= at[(i + count - j) % count].n;
+			slowest = fmax(slowest, (at[i].n - 1) / at[i].n * bytes /
+						at[i].rate_Bps);
+		}
+		at_once += slowest;
+	}
+	return fmin(in_turn, at_once);
+}
+
+static void walk_level(const struct problem_level *level,
+		       const struct at_level *at, struct group_walk *walk)
+{
+	walk->scatter_s += at->scatter_s;
+	walk->reduced_spb += level->in_network_reduction ?
+		(at->n + 1) / at->n / at->inside / at->reduction_Bps :
+		2 * (at->n - 1) / at->n / at->inside / at->rate_Bps;
+	walk->reduced_s += level->in_network_reduction ? 2 * level->latency_s :
+							  2 * at->scatter_s;
+	walk->slowest_Bps = fmin(walk->slowest_Bps, at->inside * at->rate_Bps);
+	walk->tree_latency_s += at->broadcast_s;
+	walk->direct_s += at->direct_s;
+	walk->overhead_s = fmax(walk->overhead_s, level->overhead_s);
+	walk->switches = walk->switches && level->kind == LEVEL_SWITCH;
+	walk->reduces = walk->reduces || level->in_network_reduction;
+}
+
+/* A torus that is complete. */
+static void walk_torus(const struct problem_level *level,
+		       const struct at_level *torus, uint32_t dimensions,
+		       struct group_walk *walk)
+{
+	walk->scatter_spb += torus_spb(torus, dimensions);
+	walk->direct_spb = fmax(walk->direct_spb, direct_spb(level, torus,
+				dimensions, walk->members));
+}
+
+static struct group_walk walk_group(const struct check *c, enum group group)
+{
+	const struct problem_level *level = c->problem->level, *last = level;
+	struct group_walk walk = {
+		.members = 1, .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
+		.tree_Bps = INFINITY, .shortest_s = INFINITY, .switches = true,
+	};
+	const struct problem_level *crossed[LEVEL_MAX];
+	struct at_level apart[LEVEL_MAX] = { { .n = 0 } };
+	uint32_t first = 0, count = 0;
+	double inside = 1, inner_step_s = 0;
 
 	for (uint32_t l = 0; l < c->problem->level_count; l++)
 		walk.members *= group_members(c, group, l);
-	for (uint32_t l = 0; l < c->problem->level_count; l++) {
-		double n = group_members(c, group, l);
-		double latency_s = c->problem->level[l].latency_s;
-		double all_Bps = level_rate_Bps(c, l, c->used[l]);
-		double plain_s;
+	for (uint32_t l = 0; l < c->problem->level_count; l++, level++) {
+		struct at_level at = group_at(c, group, l, inside);
 
-		if (n < 2)
+		if (!level->joined) {
+			walk_torus(last, apart + first, count - first, &walk);
+			first = count;
+		}
+		if (at.n < 2)
 			continue;
-		plain_s = 2 * (n - 1) / n * (bytes / inside) / all_Bps +
-			  2 * (n - 1) * latency_s;
-		walk.hierarchical_s += plain_s;
-		walk.reduced_s += c->problem->level[l].in_network_reduction ?
-			bytes / inside / all_Bps + 2 * latency_s : plain_s;
-		walk.slowest_Bps = fmin(walk.slowest_Bps,
-			inside * level_rate_Bps(c, l, c->used[l]));
-		walk.latency_max_s = fmax(walk.latency_max_s, latency_s);
-		walk.tree_latency_s += ceil(log2(n)) * latency_s;
-		walk.direct_latency_s += (n - 1) * latency_s;
-		walk.direct_s = fmax(walk.direct_s, (walk.members - inside) /
-				     walk.members * bytes / all_Bps);
-		inside *= n;
+		last = level;
+		walk_level(level, &at, &walk);
+		if (level->rails > 0 && inside > 1)
+			walk.direct_s += inner_step_s;
+		inner_step_s = at.step_s;
+		crossed[count] = level;
+		apart[count++] = at;
+		inside *= at.n;
 	}
+	walk_torus(last, apart + first, count - first, &walk);
+	if (count)
+		walk_flat(crossed, apart, count, &walk);
 	return walk;
 }
 
 static double collective_s(const struct check *c, enum collective kind,
 			   enum group group, double bytes)
 {
-	struct group_walk walk = walk_group(c, group, bytes);
-	double n = walk.members, ring_s, tree_s;
+	struct group_walk walk = walk_group(c, group);
+	double n = walk.members, ring_s, half_s, best_s;
 
 	if (n < 2 || bytes == 0)
 		return 0;
-	ring_s = 2 * (n - 1) / n * bytes / walk.slowest_Bps +
-		 2 * (n - 1) * walk.latency_max_s;
-	tree_s = 2 * bytes / walk.slowest_Bps + 2 * walk.tree_latency_s;
+	ring_s = (n - 1) / n * bytes / walk.ring_Bps + walk.around_s;
+	half_s = fmin(ring_s, walk.scatter_spb * bytes + walk.scatter_s);
 	switch (kind) {
 	case COLLECTIVE_ALL_REDUCE:
-		return fmin(fmin(ring_s, tree_s), walk.reduced_s);
+		best_s = 2 * half_s;
+		if (walk.switches)
+			best_s = fmin(best_s, 2 * (bytes / walk.tree_Bps +
+						   walk.tree_latency_s));
+		if (walk.reduces)
+			best_s = fmin(best_s, walk.reduced_spb * bytes +
+					      walk.reduced_s);
+		break;
 	case COLLECTIVE_ALL_TO_ALL:
-		return walk.direct_s + walk.direct_latency_s;
+		best_s = walk.direct_spb * bytes + walk.direct_s;
+		break;
+	case COLLECTIVE_BROADCAST:
+		best_s = bytes / walk.slowest_Bps + walk.tree_latency_s;
+		break;
 	default:
-		return fmin(ring_s, walk.hierarchical_s) / 2;
+		best_s = half_s;
 	}
+	return best_s + walk.overhead_s;
 }
 
 /* The outermost level at which two pipeline ranks lie in different children. */
@@ -423,19 +746,79 @@ static uint32_t pipeline_level(const struct check *c, uint32_t a, uint32_t b)
 	return highest;
 }
 
-static double border_Bps(const struct check *c, uint32_t level)
+/* Positions from one pipeline rank to the next at a level. */
+static double pipeline_stride(const struct check *c, uint32_t l)
+{
+	const struct placement *placement = &c->plan->placement;
+
+	return (double)placement->factor[DIMENSION_TENSOR][l] *
+	       placement->factor[DIMENSION_CONTEXT][l] *
+	       placement->factor[DIMENSION_DATA][l];
+}
+
+/* How far the next stage's device lies from this one's within their children
+ * of the level, in devices, when the boundary crosses it. */
+static double border_shift(const struct check *c, uint32_t level)
 {
 	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
-	double ranks = 1;
+	double shift = 0;
 
 	for (uint32_t l = 0; l < level; l++)
-		ranks *= factor[l];
-	return level_rate_Bps(c, level, c->used[level] / ranks);
+		shift += (factor[l] - 1.0) * pipeline_stride(c, l) * c->below[l];
+	return shift;
+}
+
+/* From one pipeline rank to `ahead` ranks further at level l: what each sender
+ * gets, and how many children it passes. */
+static double border_Bps(const struct check *c, uint32_t l, double ahead,
+			 double *hops)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	const struct problem_level *at = &c->problem->level[l];
+	double ranks = 1, share = 1, apart = 1;
+
+	*hops = 1;
+	for (uint32_t i = 0; i < l; i++)
+		ranks *= factor[i];
+	if (at->kind == LEVEL_FULL && at->fanout > 1)
+		share = 1 / (at->fanout - 1.0);
+	if (at->kind == LEVEL_RING) {
+		apart = pipeline_stride(c, l);
+		*hops = ahead * apart;
+		if (at->wrap)
+			*hops = fmin(*hops, at->fanout - *hops);
+		share = at->wrap && 2 * *hops == at->fanout ? 1 : 0.5;
+	}
+	return at->efficiency *
+	       level_rate_Bps(c, l, apart * c->used[l] / ranks, share);
 }
 
 static double transfer_s(const struct check *c, uint32_t level, double bytes)
 {
-	return c->problem->level[level].latency_s + bytes / border_Bps(c, level);
+	const struct problem_level *at = &c->problem->level[level];
+	double hops, extra_s = 0, latency_s;
+	double rate_Bps = fmin(border_Bps(c, level, 1, &hops),
+			       passed_Bps(c, level, true));
+
+	latency_s = at->overhead_s + hops * at->latency_s;
+	for (uint32_t l = level; l > 0 && c->problem->level[l].joined; l--) {
+		const struct problem_level *inner = &c->problem->level[l - 1];
+		double ranks = c->plan->placement.factor[DIMENSION_PIPELINE][l - 1];
+		double back_Bps = border_Bps(c, l - 1, ranks - 1, &hops);
+
+		if (ranks < 2)
+			continue;
+		latency_s += hops * inner->latency_s;
+		rate_Bps = fmin(rate_Bps, back_Bps);
+	}
+	if (at->rails > 0 && level > 0 &&
+	    fmod(border_shift(c, level), at->rails) != 0) {
+		const struct problem_level *inner = at - 1;
+
+		extra_s = inner->latency_s +
+			  bytes / (inner->efficiency * inner->bandwidth_Bps);
+	}
+	return latency_s + bytes / rate_Bps + extra_s;
 }
 
 /* ---- layers and stages ---- */
@@ -489,7 +872,9 @@ static void add_layers(struct check *c)
 		const struct class_cost *price = &c->class_cost[c->class_of[i]];
 
 		stage->layers += c->problem->class_is_block[c->class_of[i]];
-		stage->parameters += weight_of(c, i)->parameters;
+		stage->parameters += weight_of(c, i)->parameters +
+				     weight_of(c, i)->expert_parameters;
+		stage->expert_parameters += weight_of(c, i)->expert_parameters;
 		stage->forward_s += price->forward_s;
 		stage->backward_s += price->backward_s;
 		stage->compute_s += price->compute_s;
@@ -531,38 +916,57 @@ static double settle_tied(struct check *c, uint32_t *one, uint32_t *other)
 	}
 	bytes = weight->tied_parameters * c->problem->sync.reduce_bytes;
 	level = pipeline_level(c, *one, *other);
-	return 2 * c->problem->level[level].latency_s +
-	       bytes / border_Bps(c, level);
+	return c->problem->level[level].latency_s + transfer_s(c, level, bytes);
+}
+
+/* What a device steps, and keeps optimizer state of. */
+static double sharded_parameters(const struct check *c,
+				 const struct stage_cost *stage)
+{
+	double experts = stage->expert_parameters;
+
+	if (c->plan->choice.zero != 1)
+		return stage->parameters;
+	return (stage->parameters - experts) / c->replicas +
+	       experts / c->expert_replicas;
+}
+
+/* A collective over all replicas of a stage's weights, then of its experts. */
+static double replicas_s(const struct check *c, enum collective kind,
+			 const struct stage_cost *stage, double bytes)
+{
+	double experts = stage->expert_parameters;
+
+	return collective_s(c, kind, GROUP_DATA_CONTEXT,
+			    (stage->parameters - experts) * bytes) +
+	       collective_s(c, kind, GROUP_EXPERT_DATA, experts * bytes);
 }
 
 static void price_updates(struct check *c)
 {
 	const struct problem_sync *sync = &c->problem->sync;
 	bool sharded = c->plan->choice.zero == 1;
-	double replicas = (double)c->degree[DIMENSION_DATA] *
-			  c->degree[DIMENSION_CONTEXT];
 	uint32_t one, other;
 	double tied_s = settle_tied(c, &one, &other);
 
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
 		struct stage_cost *stage = &c->stage[k];
 
-		stage->reduce_s = collective_s(c,
-			sharded ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
-			GROUP_DATA_CONTEXT, stage->parameters * sync->reduce_bytes);
+		stage->reduce_s = replicas_s(c, sharded ?
+			COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE, stage,
+			sync->reduce_bytes);
 		stage->reduce_exposed_s = fmax(0, stage->reduce_s -
 			(sync->overlap_reduce ? stage->backward_s : 0));
 		if (k == one || k == other)
 			stage->reduce_exposed_s += tied_s;
 		if (sharded)
-			stage->gather_s = collective_s(c, COLLECTIVE_ALL_GATHER,
-				GROUP_DATA_CONTEXT,
-				stage->parameters * sync->gather_bytes);
+			stage->gather_s = replicas_s(c, COLLECTIVE_ALL_GATHER,
+						     stage, sync->gather_bytes);
 		stage->gather_exposed_s = fmax(0, stage->gather_s -
 			(sync->overlap_gather ? stage->forward_s : 0));
 		if (sync->step_bytes > 0)
-			stage->step_s = stage->parameters * sync->step_bytes /
-					(sharded ? replicas : 1) /
+			stage->step_s = sharded_parameters(c, stage) *
+					sync->step_bytes /
 					sync->memory_bandwidth_Bps;
 	}
 }
@@ -810,20 +1214,21 @@ static double replay_activations(struct check *c, uint32_t k)
 static void price_memory(struct check *c)
 {
 	const struct problem_memory *memory = &c->problem->memory;
-	double replicas = (double)c->degree[DIMENSION_DATA] *
-			  c->degree[DIMENSION_CONTEXT];
 	double groups = (c->degree[DIMENSION_TENSOR] > 1) +
-			(c->degree[DIMENSION_CONTEXT] > 1) + (replicas > 1) +
+			(c->degree[DIMENSION_CONTEXT] > 1) + (c->replicas > 1) +
 			(c->degree[DIMENSION_PIPELINE] > 1);
 
+	if (c->shape->expert > 1 || c->shape->expert_tensor > 1)
+		groups += (c->shape->expert > 1) + (c->shape->expert_tensor > 1) +
+			  (c->expert_replicas > 1);
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
 		struct stage_cost *stage = &c->stage[k];
 		struct stage_memory *part = &stage->memory;
 
 		part->parameters = stage->parameters * memory->weight_bytes;
 		part->gradients = stage->parameters * memory->gradient_bytes;
-		part->optimizer = stage->parameters * memory->optimizer_bytes /
-				  (c->plan->choice.zero == 1 ? replicas : 1);
+		part->optimizer = sharded_parameters(c, stage) *
+				  memory->optimizer_bytes;
 		part->activations = replay_activations(c, k);
 		part->reserve = memory->reserve_bytes +
 				groups * memory->group_bytes;
@@ -891,6 +1296,8 @@ static bool compare_stage(struct check *c, uint32_t k)
 		return false;
 	}
 	return agrees(c, "parameters", stated->parameters, found->parameters, 0) &&
+	       agrees(c, "expert parameters", stated->expert_parameters,
+		      found->expert_parameters, 0) &&
 	       agrees(c, "forward time", stated->forward_s, found->forward_s, 0) &&
 	       agrees(c, "backward time", stated->backward_s, found->backward_s, 0) &&
 	       agrees(c, "compute time", stated->compute_s, found->compute_s, 0) &&

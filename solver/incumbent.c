@@ -86,6 +86,8 @@ static void fill_ties(const struct problem *problem, const struct choice *choice
 	tie[TIE_DEVICES] = members * choice->data * choice->pipeline;
 	tie[TIE_TENSOR] = shape->tensor;
 	tie[TIE_CONTEXT] = shape->context;
+	tie[TIE_EXPERT] = shape->expert;
+	tie[TIE_EXPERT_TENSOR] = shape->expert_tensor;
 	if (count <= TIE_PIPELINE)
 		return;
 	tie[TIE_PIPELINE] = choice->pipeline;

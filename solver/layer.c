@@ -6,11 +6,25 @@
 
 #include <stddef.h>
 
-static struct layer_time layer_time_of(const struct problem *problem,
-				       const struct problem_cost *cost,
-				       const struct network_lines *tensor,
-				       const struct network_lines *context)
+/* Where a group's communication is counted. */
+static double *part_of(struct layer_time *time, enum group group)
 {
+	switch (group) {
+	case GROUP_TENSOR:
+		return &time->tensor_s;
+	case GROUP_CONTEXT:
+		return &time->context_s;
+	default:
+		return &time->expert_s;
+	}
+}
+
+struct layer_time layer_time(const struct problem *problem, uint32_t shape,
+			     uint32_t class_index, enum recompute recompute,
+			     const struct network_lines lines[GROUP_COUNT])
+{
+	const struct problem_cost *cost =
+		problem_cost_at(problem, shape, class_index, recompute);
 	struct layer_time time = {
 		.forward_s = cost->forward_s,
 		.backward_s = cost->backward_s,
@@ -20,11 +34,10 @@ static struct layer_time layer_time_of(const struct problem *problem,
 	for (uint32_t i = 0; i < cost->collective_count; i++) {
 		const struct problem_collective *collective =
 			&problem->collective[cost->collective_first + i];
-		bool in_context = collective->group == GROUP_CONTEXT;
-		double exposed =
-			network_time(in_context ? context : tensor,
-				     collective->kind, collective->bytes, NULL) -
-			collective->hidden_s;
+		double exposed = network_time(&lines[collective->group],
+					      collective->kind,
+					      collective->bytes, NULL) -
+				 collective->hidden_s;
 
 		if (exposed <= 0)
 			continue;
@@ -32,20 +45,16 @@ static struct layer_time layer_time_of(const struct problem *problem,
 			time.backward_s += exposed;
 		else
 			time.forward_s += exposed;
-		if (in_context)
-			time.context_s += exposed;
-		else
-			time.tensor_s += exposed;
+		*part_of(&time, collective->group) += exposed;
 	}
 	return time;
 }
 
 void layer_times(const struct problem *problem, uint32_t shape,
-		 enum recompute recompute, const struct network_lines *tensor,
-		 const struct network_lines *context, struct layer_time *time)
+		 enum recompute recompute,
+		 const struct network_lines lines[GROUP_COUNT],
+		 struct layer_time *time)
 {
 	for (uint32_t c = 0; c < problem->class_count; c++)
-		time[c] = layer_time_of(problem,
-					problem_cost_at(problem, shape, c, recompute),
-					tensor, context);
+		time[c] = layer_time(problem, shape, c, recompute, lines);
 }

@@ -25,6 +25,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/network.h \
 	%D%/partition.c \
 	%D%/partition.h \
+	%D%/partition_bound.c \
 	%D%/partition_search.c \
 	%D%/partition_seed.c \
 	%D%/placement.c \
@@ -44,6 +45,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/schedule.h \
 	%D%/search.c \
 	%D%/search.h \
+	%D%/share.c \
+	%D%/share.h \
 	%D%/solver.c \
 	%D%/solver.h \
 	%D%/space.c \

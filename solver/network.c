@@ -4,6 +4,9 @@
  */
 #include "solver/network.h"
 
+#include <math.h>
+#include <stddef.h>
+
 static uint32_t column_product(const struct placement *placement, uint32_t level)
 {
 	uint32_t product = 1;
@@ -13,74 +16,83 @@ static uint32_t column_product(const struct placement *placement, uint32_t level
 	return product;
 }
 
-/* The expert groups, innermost first. */
-enum { EXPERT_GROUPS = 3 };
+/* ---- members of groups ---- */
 
-static const enum group expert_groups[EXPERT_GROUPS] = {
-	GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_DATA
-};
-
-/* Deals the digits of a stage's ranks out to the expert groups; members[i] are
- * those of expert_groups[i] by level. False if a digit cannot be divided. */
-static bool deal_digits(const struct problem *problem,
-			const struct placement *placement,
-			const struct problem_shape *shape,
-			uint32_t members[EXPERT_GROUPS][LEVEL_MAX])
+/* A group under construction: parts are added level by level. */
+static void shape_add(struct group_shape *shape, uint32_t level, uint32_t stride,
+		      uint32_t part)
 {
-	static const enum dimension order[] = {
+	if (part <= 1)
+		return;
+	shape->members[level] *= part;
+	/* The last part reaches furthest. */
+	shape->apart[level] = stride * part / shape->members[level];
+}
+
+/* Positions between neighbours of a dimension at a level. */
+static uint32_t digit_stride(const struct placement *placement,
+			     enum dimension dimension, uint32_t level)
+{
+	uint32_t stride = 1;
+
+	for (uint32_t d = 0; d < (uint32_t)dimension; d++)
+		stride *= placement->factor[d][level];
+	return stride;
+}
+
+static void shape_add_row(const struct problem *problem,
+			  const struct placement *placement,
+			  enum dimension dimension, struct group_shape *shape)
+{
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		shape_add(shape, l, digit_stride(placement, dimension, l),
+			  placement->factor[dimension][l]);
+}
+
+/* Deals the digits of tensor, context and data to expert tensor, expert and
+ * expert data. False if the placement does not fit; shape may be NULL. */
+static bool deal_experts(const struct problem *problem,
+			 const struct placement *placement,
+			 const struct problem_shape *degrees, enum group group,
+			 struct group_shape *shape)
+{
+	static const enum dimension row[] = {
 		DIMENSION_TENSOR, DIMENSION_CONTEXT, DIMENSION_DATA
 	};
-	uint32_t left[EXPERT_GROUPS] = { shape->expert_tensor, shape->expert,
-					 UINT32_MAX };
-	uint32_t group = 0;
+	static const enum group receiver[] = {
+		GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_DATA
+	};
+	uint32_t left[] = { degrees->expert_tensor ? degrees->expert_tensor : 1,
+			    degrees->expert ? degrees->expert : 1, 0 };
+	uint32_t to = 0;
 
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t r = 0; r < 3; r++) {
 		for (uint32_t l = 0; l < problem->level_count; l++) {
-			uint32_t digit = placement->factor[order[i]][l];
+			uint32_t digit = placement->factor[row[r]][l];
+			uint32_t stride = digit_stride(placement, row[r], l);
 
 			while (digit > 1) {
-				uint32_t part;
+				uint32_t part = digit;
 
-				while (left[group] == 1)
-					group++;
-				part = digit < left[group] ? digit : left[group];
-				if (digit % part ||
-				    (group < 2 && left[group] % part))
+				if (left[to] == 1) {
+					to++;
+					continue;
+				}
+				if (left[to] && left[to] % digit)
+					part = left[to];
+				if (digit % part)
 					return false;
-				members[group][l] *= part;
-				if (group < 2)
-					left[group] /= part;
+				if (shape && receiver[to] == group)
+					shape_add(shape, l, stride, part);
+				if (left[to])
+					left[to] /= part;
+				stride *= part;
 				digit /= part;
 			}
 		}
 	}
+	/* What is left of a degree has no ranks. */
 	return left[0] == 1 && left[1] == 1;
-}
-
-bool network_experts_fit(const struct problem *problem,
-			 const struct placement *placement,
-			 const struct problem_shape *shape)
-{
-	uint32_t members[EXPERT_GROUPS][LEVEL_MAX] = { { 0 } };
-
-	return deal_digits(problem, placement, shape, members);
-}
-
-static void expert_members(const struct problem *problem,
-			   const struct placement *placement,
-			   const struct problem_shape *shape, enum group group,
-			   uint32_t *into)
-{
-	uint32_t members[EXPERT_GROUPS][LEVEL_MAX];
-
-	for (uint32_t i = 0; i < EXPERT_GROUPS; i++)
-		for (uint32_t l = 0; l < LEVEL_MAX; l++)
-			members[i][l] = 1;
-	deal_digits(problem, placement, shape, members);
-	for (uint32_t i = 0; i < EXPERT_GROUPS; i++)
-		for (uint32_t l = 0; l < LEVEL_MAX; l++)
-			if (expert_groups[i] == group)
-				into[l] = members[i][l];
 }
 
 struct group_shape network_group(const struct problem *problem,
@@ -92,41 +104,90 @@ struct group_shape network_group(const struct problem *problem,
 	uint32_t used = 1;
 
 	for (uint32_t l = 0; l < LEVEL_MAX; l++) {
-		shape.members[l] = 1;
+		shape.members[l] = shape.apart[l] = 1;
 		shape.used[l] = used;
-		if (l >= problem->level_count)
-			continue;
-		if (group == GROUP_TENSOR)
-			shape.members[l] = placement->factor[DIMENSION_TENSOR][l];
-		if (group == GROUP_CONTEXT || group == GROUP_DATA_CONTEXT)
-			shape.members[l] *= placement->factor[DIMENSION_CONTEXT][l];
-		if (group == GROUP_DATA_CONTEXT)
-			shape.members[l] *= placement->factor[DIMENSION_DATA][l];
-		used *= column_product(placement, l);
+		if (l < problem->level_count)
+			used *= column_product(placement, l);
 	}
-	if (group >= GROUP_EXPERT && degrees)
-		expert_members(problem, placement, degrees, group,
-			       shape.members);
+	switch (group) {
+	case GROUP_TENSOR:
+		shape_add_row(problem, placement, DIMENSION_TENSOR, &shape);
+		break;
+	case GROUP_DATA_CONTEXT:
+		shape_add_row(problem, placement, DIMENSION_CONTEXT, &shape);
+		shape_add_row(problem, placement, DIMENSION_DATA, &shape);
+		break;
+	case GROUP_CONTEXT:
+		shape_add_row(problem, placement, DIMENSION_CONTEXT, &shape);
+		break;
+	default:
+		deal_experts(problem, placement, degrees, group, &shape);
+	}
 	return shape;
 }
 
-/* rate_l(k), with below = C_l. */
-static double level_rate(const struct problem_level *level, double below,
-			 double senders)
+bool network_experts_fit(const struct problem *problem,
+			 const struct placement *placement,
+			 const struct problem_shape *shape)
 {
-	double share = below * level->bandwidth_Bps / level->oversubscription /
-		       senders;
-	double rate = level->bandwidth_Bps < share ? level->bandwidth_Bps : share;
-
-	return level->efficiency * rate;
+	return deal_experts(problem, placement, shape, GROUP_EXPERT, NULL);
 }
 
-/* Facts about a group that all formulas need. */
-struct group_walk {
-	double members;			/* n */
-	double slowest_Bps;		/* min over l of N_l x rate_l(U_l) */
-	double largest_latency_s;
-	double step_latency_s;		/* sum of ceil(log2 n_l) x latency_l */
+/* ---- rates and latencies ---- */
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* A sender's share of a child's links; below = C_l. */
+static double link_share(const struct problem_level *level, double below,
+			 double senders, double share)
+{
+	double ports = level->nics ? level->nics : below;
+
+	return share * ports * level->bandwidth_Bps / level->oversubscription /
+	       senders;
+}
+
+/* rate_l(k, w) without the efficiency. */
+static double link_rate(const struct problem_level *level, double below,
+			double senders, double share)
+{
+	return least(level->bandwidth_Bps,
+		     link_share(level, below, senders, share));
+}
+
+/* What passes a switch on its way out of the children around it gets no more
+ * than there. */
+static double pass_switch(const struct problem_level *level, double below,
+			  double senders, double rate_Bps)
+{
+	if (level->kind != LEVEL_SWITCH)
+		return rate_Bps;
+	return least(rate_Bps, level->efficiency *
+				       link_rate(level, below, senders, 1));
+}
+
+/* A group's part in one level. */
+struct reach {
+	const struct problem_level *level;
+	double members;			/* n_l */
+	double inside;			/* N_l */
+	double link_Bps;		/* R_l but for the switches inside, */
+	double passed_Bps;		/* which let this through */
+	double rate_Bps;		/* R_l */
+	double reduction_Bps;		/* R'_l */
+	double direct_s_per_byte;	/* of an all-to-all, on rings */
+	double step_s;			/* x_l */
+	double scatter_s;		/* H_l */
+	double exchange_s;		/* latency of an all-to-all, */
+	double spread_s;		/* and of a broadcast */
 };
 
 static uint32_t ceil_log2(uint32_t n)
@@ -138,92 +199,354 @@ static uint32_t ceil_log2(uint32_t n)
 	return bits;
 }
 
-static struct group_walk walk_group(const struct problem *problem,
-				    const struct group_shape *shape)
+static void reach_switch(struct reach *reach, double below,
+			 const struct group_shape *shape, uint32_t l)
 {
-	struct group_walk walk = { .members = 1 };
-	double below = 1;
+	const struct problem_level *level = reach->level;
+	double n = reach->members, latency = level->latency_s;
 
-	for (uint32_t l = 0; l < problem->level_count; l++) {
-		const struct problem_level *level = &problem->level[l];
-		uint32_t n = shape->members[l];
-
-		if (n > 1) {
-			double rate = walk.members *
-				      level_rate(level, below, shape->used[l]);
-
-			if (walk.members <= 1 || rate < walk.slowest_Bps)
-				walk.slowest_Bps = rate;
-			if (level->latency_s > walk.largest_latency_s)
-				walk.largest_latency_s = level->latency_s;
-			walk.step_latency_s += ceil_log2(n) * level->latency_s;
-			walk.members *= n;
-		}
-		below *= level->fanout;
-	}
-	return walk;
+	reach->rate_Bps = link_rate(level, below, shape->used[l], 1);
+	reach->step_s = latency;
+	reach->scatter_s = reach->exchange_s = (n - 1) * latency;
+	reach->spread_s = ceil_log2(shape->members[l]) * latency;
 }
 
-static void add_hierarchical(const struct problem_level *level, double n,
-			     double shard, double rate,
-			     struct network_lines *lines)
+static void reach_full(struct reach *reach, double below,
+		       const struct group_shape *shape, uint32_t l)
 {
-	struct network_line *whole = &lines->all_reduce[1];
-	struct network_line *half = &lines->half[1];
+	const struct problem_level *level = reach->level;
 
-	half->s_per_byte += (n - 1) / n * shard / rate;
-	half->latency_s += (n - 1) * level->latency_s;
-	if (level->in_network_reduction) {
-		whole->s_per_byte += shard / rate;
-		whole->latency_s += 2 * level->latency_s;
-	} else {
-		whole->s_per_byte += 2 * (n - 1) / n * shard / rate;
-		whole->latency_s += 2 * (n - 1) * level->latency_s;
+	reach->rate_Bps = link_rate(level, below, shape->used[l],
+				    (reach->members - 1) / (level->fanout - 1));
+	reach->step_s = reach->scatter_s = reach->exchange_s = reach->spread_s =
+		level->latency_s;
+}
+
+static void reach_ring(struct reach *reach, double below,
+		       const struct group_shape *shape, uint32_t l)
+{
+	const struct problem_level *level = reach->level;
+	double n = reach->members, apart = shape->apart[l];
+	double hop = apart * level->latency_s;
+	bool closed = level->wrap && shape->apart[l] * shape->members[l] ==
+					     level->fanout;
+
+	double turns = (double)((uint64_t)shape->members[l] *
+				shape->members[l] / 4) / n;
+	double share = link_share(level, below, apart * shape->used[l],
+				  closed ? 1 : 0.5);
+
+	reach->rate_Bps = least(level->bandwidth_Bps, share);
+	reach->direct_s_per_byte = most(turns / share, (n - 1) / n /
+					level->bandwidth_Bps) / level->efficiency;
+	reach->step_s = hop;
+	reach->scatter_s = closed ? (n - 1) * hop : (2 * n - 3) * hop;
+	reach->exchange_s = closed ? shape->members[l] / 2 * hop : (n - 1) * hop;
+	reach->spread_s = (n - 1) * hop;
+}
+
+/* passed_Bps: what the switches inside let through. */
+static struct reach reach_of(const struct problem *problem,
+			     const struct group_shape *shape, uint32_t l,
+			     double below, double inside, double passed_Bps)
+{
+	const struct problem_level *level = &problem->level[l];
+	struct reach reach = {
+		.level = level,
+		.members = shape->members[l],
+		.inside = inside,
+	};
+
+	switch (level->kind) {
+	case LEVEL_FULL:
+		reach_full(&reach, below, shape, l);
+		break;
+	case LEVEL_RING:
+		reach_ring(&reach, below, shape, l);
+		break;
+	default:
+		reach_switch(&reach, below, shape, l);
+	}
+	reach.passed_Bps = passed_Bps;
+	reach.reduction_Bps = least(passed_Bps, reach.rate_Bps *
+		(level->reduction_efficiency > 0 ? level->reduction_efficiency :
+						   level->efficiency));
+	reach.link_Bps = reach.rate_Bps * level->efficiency;
+	reach.rate_Bps = least(passed_Bps, reach.link_Bps);
+	return reach;
+}
+
+/* The levels at which a group has members apart. */
+struct span {
+	struct reach reach[LEVEL_MAX];
+	uint32_t count;
+	double members;			/* n */
+	double slowest_Bps;		/* min over l of N_l x R_l */
+	double overhead_s;
+	bool switches;			/* nothing but */
+	bool reduces;			/* some level in the network */
+};
+
+static void span_of(const struct problem *problem,
+		    const struct group_shape *shape, struct span *span)
+{
+	double below = 1, passed_Bps = INFINITY;
+
+	span->count = 0;
+	span->members = 1;
+	span->slowest_Bps = span->overhead_s = 0;
+	span->switches = true;
+	span->reduces = false;
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		const struct problem_level *level = &problem->level[l];
+
+		if (shape->members[l] > 1) {
+			struct reach reach = reach_of(problem, shape, l, below,
+						      span->members, passed_Bps);
+			double rate = reach.inside * reach.rate_Bps;
+
+			if (!span->count || rate < span->slowest_Bps)
+				span->slowest_Bps = rate;
+			span->overhead_s = most(span->overhead_s,
+						level->overhead_s);
+			span->switches &= level->kind == LEVEL_SWITCH;
+			span->reduces |= level->in_network_reduction;
+			span->members *= reach.members;
+			span->reach[span->count++] = reach;
+		}
+		passed_Bps = pass_switch(level, below, shape->used[l], passed_Bps);
+		below *= level->fanout;
 	}
 }
 
-/* Everything but ring and tree, which need the whole walk. */
-static void add_levels(const struct problem *problem,
-		       const struct group_shape *shape, double members,
-		       struct network_lines *lines)
+/* ---- lines ---- */
+
+/* Seconds per byte of a reduce-scatter through the dimensions of a torus one
+ * after another. */
+static double torus_in_turn(const struct reach *reach, uint32_t count)
 {
-	double below = 1, inside = 1;
+	double s_per_byte = 0;
 
-	for (uint32_t l = 0; l < problem->level_count; l++) {
-		const struct problem_level *level = &problem->level[l];
-		double n = shape->members[l];
+	for (uint32_t i = 0; i < count; i++)
+		s_per_byte += (reach[i].members - 1) / reach[i].members /
+			      reach[i].inside / reach[i].rate_Bps;
+	return s_per_byte;
+}
 
-		if (n > 1) {
-			double rate = level_rate(level, below, shape->used[l]);
-			double direct = (members - inside) / members / rate;
+/* The same with the data in count parts, part k beginning at dimension k. */
+static double torus_at_once(const struct reach *reach, uint32_t count)
+{
+	double part[LEVEL_MAX];		/* bytes of one byte left to part k */
+	double s_per_byte = 0;
 
-			add_hierarchical(level, n, 1 / inside, rate, lines);
-			if (direct > lines->all_to_all.s_per_byte)
-				lines->all_to_all.s_per_byte = direct;
-			lines->all_to_all.latency_s += (n - 1) * level->latency_s;
-			inside *= n;
+	for (uint32_t k = 0; k < count; k++)
+		part[k] = 1 / reach[0].inside / count;
+	for (uint32_t round = 0; round < count; round++) {
+		double slowest = 0;
+
+		for (uint32_t k = 0; k < count; k++) {
+			const struct reach *at = &reach[(k + round) % count];
+
+			slowest = most(slowest, (at->members - 1) / at->members *
+						part[k] / at->rate_Bps);
+			part[k] /= at->members;
 		}
-		below *= level->fanout;
+		s_per_byte += slowest;
 	}
+	return s_per_byte;
+}
+
+/* How many of the levels with members from here on are one torus. */
+static uint32_t torus_count(const struct span *span, uint32_t from)
+{
+	uint32_t count = 1;
+
+	while (from + count < span->count) {
+		const struct problem_level *low = span->reach[from + count - 1].level;
+		const struct problem_level *high = span->reach[from + count].level;
+
+		for (const struct problem_level *at = low + 1; at <= high; at++)
+			if (!at->joined)
+				return count;
+		count++;
+	}
+	return count;
+}
+
+/* Half of the hierarchical all-reduce: its reduce-scatter. */
+static struct network_line line_scatter(const struct span *span)
+{
+	struct network_line line = { .latency_s = 0 };
+	uint32_t count;
+
+	for (uint32_t i = 0; i < span->count; i += count) {
+		const struct reach *reach = &span->reach[i];
+		double in_turn, at_once;
+
+		count = torus_count(span, i);
+		in_turn = torus_in_turn(reach, count);
+		at_once = torus_at_once(reach, count);
+		line.s_per_byte += at_once < in_turn ? at_once : in_turn;
+		for (uint32_t j = 0; j < count; j++)
+			line.latency_s += reach[j].scatter_s;
+	}
+	return line;
+}
+
+/* On its way through a torus below the highest level each copy of the flat ring
+ * leaves out another hop; that to the next children of a dimension goes back
+ * along those inside it. */
+static struct network_line line_ring(const struct span *span)
+{
+	struct network_line line = { .latency_s = 0 };
+	double n = span->members, slowest_Bps = INFINITY, shortest_s = INFINITY;
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		const struct reach *reach = &span->reach[i];
+		uint32_t torus = torus_count(span, i);
+		const struct reach *last = reach + torus - 1;
+		bool highest = i + torus == span->count;
+		double block = last->inside * last->members;
+		double visits = n / (reach->inside * reach->members);
+		double rate = reach->link_Bps;
+
+		if (!highest && reach->level->kind == LEVEL_RING)
+			rate *= block / (block - reach->inside);
+		slowest_Bps = least(slowest_Bps, reach->inside *
+				    least(rate, reach->passed_Bps));
+		shortest_s = least(shortest_s, reach->step_s);
+		line.latency_s += visits * reach->scatter_s;
+		if (torus > 1)
+			line.latency_s += (highest ? visits : visits - n / block) *
+					  reach->step_s;
+	}
+	line.latency_s += span->reach[span->count - 1].step_s - shortest_s;
+	line.s_per_byte = (n - 1) / n / slowest_Bps;
+	return line;
+}
+
+/* Of two trees over two children each carries half of the data, one way. */
+static struct network_line line_tree(const struct span *span)
+{
+	const struct reach *top = &span->reach[span->count - 1];
+	struct network_line line = { .latency_s = 0 };
+	double slowest_Bps = INFINITY;
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		const struct reach *reach = &span->reach[i];
+		double rate = reach->inside * reach->rate_Bps;
+
+		if (top->members <= 2)
+			rate *= 2 * top->inside / (2 * top->inside - reach->inside);
+		slowest_Bps = least(slowest_Bps, rate);
+		line.latency_s += 2 * reach->spread_s;
+	}
+	line.s_per_byte = 2 / slowest_Bps;
+	return line;
+}
+
+static struct network_line line_in_network(const struct span *span)
+{
+	struct network_line line = { .latency_s = 0 };
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		const struct reach *reach = &span->reach[i];
+		double n = reach->members;
+
+		if (reach->level->in_network_reduction) {
+			line.s_per_byte += (n + 1) / n / reach->inside /
+					   reach->reduction_Bps;
+			line.latency_s += 2 * reach->level->latency_s;
+		} else {
+			line.s_per_byte += 2 * (n - 1) / n / reach->inside /
+					   reach->rate_Bps;
+			line.latency_s += 2 * reach->scatter_s;
+		}
+	}
+	return line;
+}
+
+/* What an all-to-all of one byte takes at one level: near is the share of it
+ * that stays within the torus. */
+static double direct_s_per_byte(const struct reach *reach, double members,
+				double near)
+{
+	double n = reach->members;
+
+	if (reach->level->kind == LEVEL_SWITCH)
+		return (members - reach->inside) / members / reach->rate_Bps;
+	return most(near * most((n - 1) / n / reach->rate_Bps,
+				reach->direct_s_per_byte),
+		    (members - reach->inside) / members / reach->passed_Bps);
+}
+
+static struct network_line line_all_to_all(const struct span *span)
+{
+	struct network_line line = { .latency_s = 0 };
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < span->count; i++) {
+		const struct reach *reach = &span->reach[i];
+		const struct reach *last;
+
+		if (i >= end)
+			end = i + torus_count(span, i);
+		last = &span->reach[end - 1];
+		line.s_per_byte = most(line.s_per_byte, direct_s_per_byte(
+			reach, span->members,
+			last->inside * last->members / span->members));
+		line.latency_s += reach->exchange_s;
+		if (reach->level->rails && i)
+			line.latency_s += span->reach[i - 1].step_s;
+	}
+	return line;
+}
+
+static struct network_line line_broadcast(const struct span *span)
+{
+	struct network_line line = { .s_per_byte = 1 / span->slowest_Bps };
+
+	for (uint32_t i = 0; i < span->count; i++)
+		line.latency_s += span->reach[i].spread_s;
+	return line;
+}
+
+static struct network_line line_twice(const struct network_line *line)
+{
+	return (struct network_line){ 2 * line->latency_s, 2 * line->s_per_byte };
+}
+
+static void lines_add_overhead(struct network_lines *lines, double overhead_s)
+{
+	for (uint32_t i = 0; i < NETWORK_LINES; i++)
+		lines->all_reduce[i].latency_s += overhead_s;
+	for (uint32_t i = 0; i < 2; i++)
+		lines->half[i].latency_s += overhead_s;
+	lines->all_to_all.latency_s += overhead_s;
+	lines->broadcast.latency_s += overhead_s;
 }
 
 struct network_lines network_lines(const struct problem *problem,
 				   const struct group_shape *shape)
 {
 	struct network_lines lines = { .alone = true };
-	struct group_walk walk = walk_group(problem, shape);
-	double n = walk.members;
+	struct span span;
 
-	if (walk.members <= 1)
+	span_of(problem, shape, &span);
+	if (!span.count)
 		return lines;
 	lines.alone = false;
-	lines.half[0].s_per_byte = (n - 1) / n / walk.slowest_Bps;
-	lines.half[0].latency_s = (n - 1) * walk.largest_latency_s;
-	lines.all_reduce[0].s_per_byte = 2 * lines.half[0].s_per_byte;
-	lines.all_reduce[0].latency_s = 2 * lines.half[0].latency_s;
-	lines.all_reduce[2].s_per_byte = 2 / walk.slowest_Bps;
-	lines.all_reduce[2].latency_s = 2 * walk.step_latency_s;
-	add_levels(problem, shape, walk.members, &lines);
+	lines.half[0] = line_ring(&span);
+	lines.half[1] = line_scatter(&span);
+	lines.all_reduce[0] = line_twice(&lines.half[0]);
+	lines.all_reduce[1] = line_twice(&lines.half[1]);
+	lines.all_reduce[2] = span.switches ? line_tree(&span) :
+					      lines.all_reduce[0];
+	lines.all_reduce[3] = span.reduces ? line_in_network(&span) :
+					     lines.all_reduce[1];
+	lines.all_to_all = line_all_to_all(&span);
+	lines.broadcast = line_broadcast(&span);
+	lines_add_overhead(&lines, span.overhead_s);
 	return lines;
 }
 
@@ -232,33 +555,50 @@ static double line_at(const struct network_line *line, double bytes)
 	return line->latency_s + bytes * line->s_per_byte;
 }
 
+/* The first of the cheapest of count lines. */
+static uint32_t cheapest(const struct network_line *line, uint32_t count,
+			 double bytes, double *time)
+{
+	uint32_t best = 0;
+
+	*time = line_at(&line[0], bytes);
+	for (uint32_t i = 1; i < count; i++) {
+		double other = line_at(&line[i], bytes);
+
+		if (other < *time) {
+			*time = other;
+			best = i;
+		}
+	}
+	return best;
+}
+
 double network_time(const struct network_lines *lines, enum collective kind,
 		    double bytes, enum algorithm *algorithm)
 {
-	static const enum algorithm named[3] = {
-		ALGORITHM_RING, ALGORITHM_HIERARCHICAL, ALGORITHM_TREE
+	static const enum algorithm named[NETWORK_LINES] = {
+		ALGORITHM_RING, ALGORITHM_HIERARCHICAL, ALGORITHM_TREE,
+		ALGORITHM_IN_NETWORK
 	};
-	bool whole = kind == COLLECTIVE_ALL_REDUCE;
-	const struct network_line *line = whole ? lines->all_reduce : lines->half;
-	enum algorithm best = named[0];
-	double time;
+	enum algorithm best = ALGORITHM_NONE;
+	double time = 0;
 
-	if (algorithm)
-		*algorithm = ALGORITHM_NONE;
-	if (lines->alone || bytes <= 0)
-		return 0;
-	if (kind == COLLECTIVE_ALL_TO_ALL) {
-		if (algorithm)
-			*algorithm = ALGORITHM_DIRECT;
-		return line_at(&lines->all_to_all, bytes);
-	}
-	time = line_at(&line[0], bytes);
-	for (uint32_t i = 1; i < (whole ? 3 : 2); i++) {
-		double other = line_at(&line[i], bytes);
-
-		if (other < time) {
-			time = other;
-			best = named[i];
+	if (!lines->alone && bytes > 0) {
+		switch (kind) {
+		case COLLECTIVE_ALL_TO_ALL:
+			time = line_at(&lines->all_to_all, bytes);
+			best = ALGORITHM_DIRECT;
+			break;
+		case COLLECTIVE_BROADCAST:
+			time = line_at(&lines->broadcast, bytes);
+			best = ALGORITHM_TREE;
+			break;
+		case COLLECTIVE_ALL_REDUCE:
+			best = named[cheapest(lines->all_reduce, NETWORK_LINES,
+					      bytes, &time)];
+			break;
+		default:
+			best = named[cheapest(lines->half, 2, bytes, &time)];
 		}
 	}
 	if (algorithm)
@@ -275,6 +615,30 @@ double network_collective(const struct problem *problem,
 
 	return network_time(&lines, kind, bytes, algorithm);
 }
+
+static bool line_covers(const struct network_line *line,
+			const struct network_line *by)
+{
+	return by->latency_s <= line->latency_s &&
+	       by->s_per_byte <= line->s_per_byte;
+}
+
+bool network_lines_cover(const struct network_lines *lines,
+			 const struct network_lines *by)
+{
+	if (by->alone || lines->alone)
+		return by->alone;
+	for (uint32_t i = 0; i < NETWORK_LINES; i++)
+		if (!line_covers(&lines->all_reduce[i], &by->all_reduce[i]))
+			return false;
+	for (uint32_t i = 0; i < 2; i++)
+		if (!line_covers(&lines->half[i], &by->half[i]))
+			return false;
+	return line_covers(&lines->all_to_all, &by->all_to_all) &&
+	       line_covers(&lines->broadcast, &by->broadcast);
+}
+
+/* ---- transfers ---- */
 
 uint32_t network_pipeline_level(const struct problem *problem,
 				const struct placement *placement,
@@ -293,23 +657,101 @@ uint32_t network_pipeline_level(const struct problem *problem,
 	return highest;
 }
 
+/* What the pipeline does at a level. */
+struct border {
+	const struct problem_level *level;
+	double below;			/* C_l */
+	double senders;			/* k, in one child */
+	double apart;			/* a */
+	double ranks;			/* p */
+};
+
+/* Between two children of the level, from each sender to its receiver, so many
+ * children further on a ring. */
+static struct network_line border_line(const struct border *border, double hops)
+{
+	const struct problem_level *at = border->level;
+	struct network_line line = { .latency_s = at->latency_s };
+	double share = 1, senders = border->senders;
+
+	if (at->kind == LEVEL_FULL && at->fanout > 1)
+		share = 1.0 / (at->fanout - 1);
+	if (at->kind == LEVEL_RING) {
+		if (at->wrap)
+			hops = least(hops, at->fanout - hops);
+		share = at->wrap && 2 * hops == at->fanout ? 1 : 0.5;
+		senders *= border->apart;
+		line.latency_s *= hops;
+	}
+	line.s_per_byte = 1 / (at->efficiency *
+			       link_rate(at, border->below, senders, share));
+	return line;
+}
+
+/* Adds the way back along an inner dimension of a torus. */
+static void add_way_back(const struct border *border, struct network_line *line)
+{
+	struct network_line back = border_line(border, (border->ranks - 1) *
+						       border->apart);
+
+	if (border->ranks < 2)
+		return;
+	line->latency_s += back.latency_s;
+	line->s_per_byte = most(line->s_per_byte, back.s_per_byte);
+}
+
+/* Whether a boundary that crosses the level ends on another rail. */
+static bool changes_rail(const struct problem *problem,
+			 const struct placement *placement, uint32_t level)
+{
+	uint64_t moved = 0, below = 1;
+
+	if (!problem->level[level].rails)
+		return false;
+	for (uint32_t l = 0; l < level; l++) {
+		moved += below * digit_stride(placement, DIMENSION_PIPELINE, l) *
+			 (placement->factor[DIMENSION_PIPELINE][l] - 1);
+		below *= problem->level[l].fanout;
+	}
+	return moved % problem->level[level].rails != 0;
+}
+
 struct network_line network_transfer_line(const struct problem *problem,
 					  const struct placement *placement,
 					  uint32_t level)
 {
-	double below = 1, senders = 1;
+	struct border border[LEVEL_MAX];
+	const struct problem_level *at = &problem->level[level];
+	double below = 1, senders = 1, passed_Bps = INFINITY;
+	struct network_line line;
 
-	for (uint32_t l = 0; l < level; l++) {
+	for (uint32_t l = 0; l <= level; l++) {
 		uint32_t ranks = placement->factor[DIMENSION_PIPELINE][l];
 
+		border[l] = (struct border){
+			.level = &problem->level[l],
+			.below = below,
+			.senders = senders,
+			.apart = digit_stride(placement, DIMENSION_PIPELINE, l),
+			.ranks = ranks,
+		};
+		if (l < level)
+			passed_Bps = pass_switch(border[l].level, below, senders,
+						 passed_Bps);
 		below *= problem->level[l].fanout;
 		senders *= column_product(placement, l) / ranks;
 	}
-	return (struct network_line){
-		.latency_s = problem->level[level].latency_s,
-		.s_per_byte = 1 / level_rate(&problem->level[level], below,
-					     senders),
-	};
+	line = border_line(&border[level], border[level].apart);
+	line.latency_s += at->overhead_s;
+	for (uint32_t l = level; l && border[l].level->joined; l--)
+		add_way_back(&border[l - 1], &line);
+	line.s_per_byte = most(line.s_per_byte, 1 / passed_Bps);
+	if (level && changes_rail(problem, placement, level)) {
+		line.latency_s += at[-1].latency_s;
+		line.s_per_byte += 1 / (at[-1].efficiency *
+					at[-1].bandwidth_Bps);
+	}
+	return line;
 }
 
 double network_transfer(const struct problem *problem,

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#include "solver/even.h"
+
 #include <string.h>
 
-#include "solver/bound.h"
+#include "solver/even.h"
 #include "solver/price.h"
 #include "solver/schedule.h"
 
@@ -21,25 +21,8 @@ static double most(double a, double b)
 static void init_sizes(struct partition *partition)
 {
 	const struct problem *problem = partition->problem;
-	const struct problem_memory *memory = &problem->memory;
-	const struct choice *choice = partition->choice;
-	const struct problem_shape *shape = &problem->shape[choice->shape];
-	uint32_t context = shape->context;
-	uint32_t groups;
 
-	partition->replicas = (double)choice->data * context;
-	groups = (shape->tensor > 1) + (context > 1) + (partition->replicas > 1) +
-		 (choice->pipeline > 1);
-	partition->parameter_bytes =
-		memory->weight_bytes + memory->gradient_bytes +
-		memory->optimizer_bytes /
-			(choice->zero > 0 ? partition->replicas : 1);
-	partition->reserve_bytes =
-		memory->reserve_bytes + groups * memory->group_bytes;
-	if (problem->sync.step_bytes > 0)
-		partition->step_s = problem->sync.step_bytes /
-				    (choice->zero > 0 ? partition->replicas : 1) /
-				    problem->sync.memory_bandwidth_Bps;
+	partition->share = share_of(problem, partition->choice);
 	if (problem->uniform_stages)
 		partition->blocks_each = partition->incumbent->block_count /
 					 partition->chunks;
@@ -107,36 +90,60 @@ double partition_stage_memory(const struct partition *partition, uint32_t rank,
 
 	if (kept > partition->micro_batches)
 		kept = partition->micro_batches;
-	return chain_parameters(chain, begin, end) * partition->parameter_bytes +
+	return share_bytes(&partition->share, chain_held(chain, begin, end)) +
 	       chain_saved(chain, begin, end) * kept +
-	       chain_working(chain, begin, end) + partition->reserve_bytes;
+	       chain_working(chain, begin, end) + partition->share.reserve_bytes;
 }
 
-double partition_reduce(const struct partition *partition, double parameters,
-			double backward_s)
+/* A collective over the replicas of each kind of parameter, one after the other. */
+static double exchange_held(const struct partition *partition,
+			    enum collective kind, struct holding held,
+			    double parameter_bytes)
 {
-	const struct problem_sync *sync = &partition->problem->sync;
-	double reduce = network_time(&partition->placed->replicas,
-				     partition->choice->zero > 0 ?
-					     COLLECTIVE_REDUCE_SCATTER :
-					     COLLECTIVE_ALL_REDUCE,
-				     parameters * sync->reduce_bytes, NULL);
+	const struct network_lines *group = partition->placed->group;
 
-	return most(0, reduce - (sync->overlap_reduce ? backward_s : 0));
+	return network_time(&group[GROUP_DATA_CONTEXT], kind,
+			    held.parameters * parameter_bytes, NULL) +
+	       network_time(&group[GROUP_EXPERT_DATA], kind,
+			    held.experts * parameter_bytes, NULL);
 }
 
-double partition_step(const struct partition *partition, double parameters,
-		      double forward_s)
+double partition_reduce_left(const struct partition *partition,
+			     struct holding held, double backward_s)
 {
 	const struct problem_sync *sync = &partition->problem->sync;
-	double step = parameters * partition->step_s;
-	double gather;
+	double reduce = exchange_held(partition,
+				      partition->choice->zero > 0 ?
+					      COLLECTIVE_REDUCE_SCATTER :
+					      COLLECTIVE_ALL_REDUCE,
+				      held, sync->reduce_bytes);
+
+	return reduce - (sync->overlap_reduce ? backward_s : 0);
+}
+
+double partition_gather_left(const struct partition *partition,
+			     struct holding held, double forward_s)
+{
+	const struct problem_sync *sync = &partition->problem->sync;
 
 	if (!partition->choice->zero)
-		return step;
-	gather = network_time(&partition->placed->replicas, COLLECTIVE_ALL_GATHER,
-			      parameters * sync->gather_bytes, NULL);
-	return step + most(0, gather - (sync->overlap_gather ? forward_s : 0));
+		return 0;
+	return exchange_held(partition, COLLECTIVE_ALL_GATHER, held,
+			     sync->gather_bytes) -
+	       (sync->overlap_gather ? forward_s : 0);
+}
+
+double partition_reduce(const struct partition *partition, struct holding held,
+			double backward_s)
+{
+	return most(0, partition_reduce_left(partition, held, backward_s));
+}
+
+double partition_step(const struct partition *partition, struct holding held,
+		      double forward_s)
+{
+	return share_step(&partition->share, held) +
+	       most(0, partition_gather_left(partition, held, forward_s));
 }
 
 double partition_exchange(const struct partition *partition, uint32_t a,
@@ -147,7 +154,7 @@ double partition_exchange(const struct partition *partition, uint32_t a,
 		problem, &partition->placed->placement, a, b);
 	const struct network_line *line = &partition->placed->transfer[level];
 
-	return 2 * line->latency_s +
+	return problem->level[level].latency_s + line->latency_s +
 	       partition->chain->tied_parameters * problem->sync.reduce_bytes *
 		       line->s_per_byte;
 }
@@ -191,7 +198,8 @@ static uint32_t rank_of(const struct partition *partition, const uint32_t *first
 
 /* One rank's numbers under a cut. */
 struct rank_sum {
-	double parameters, forward_s, backward_s, memory_bytes;
+	struct holding held;
+	double forward_s, backward_s, memory_bytes;
 };
 
 static struct rank_sum sum_rank(struct partition *partition,
@@ -206,7 +214,8 @@ static struct rank_sum sum_rank(struct partition *partition,
 	for (uint32_t c = 0; c < v; c++) {
 		uint32_t begin = first[c * p + rank], end = first[c * p + rank + 1];
 
-		sum.parameters += chain->parameters[end] - chain->parameters[begin];
+		sum.held = holding_add(sum.held,
+				       chain_held_apart(chain, begin, end));
 		sum.forward_s += chain_forward(chain, begin, end);
 		sum.backward_s += chain_backward(chain, begin, end);
 		working = most(working, chain_working(chain, begin, end));
@@ -214,7 +223,7 @@ static struct rank_sum sum_rank(struct partition *partition,
 	}
 	sum.memory_bytes = schedule_peak_bytes(p, v, partition->micro_batches, rank,
 					       saved) +
-			   working + partition->reserve_bytes;
+			   working + partition->share.reserve_bytes;
 	return sum;
 }
 
@@ -261,16 +270,16 @@ static void evaluate(struct partition *partition, struct cut *cut)
 		double finish = partition->finish_s[k];
 
 		if (tied && a == b && k == a)
-			sum.parameters -= chain->tied_parameters;
+			sum.held.parameters -= chain->tied_parameters;
 		if (tied && a != b && (k == a || k == b))
 			finish += exchange;
 		cut->memory_bytes = most(cut->memory_bytes,
 					 sum.memory_bytes +
-						 sum.parameters *
-							 partition->parameter_bytes);
-		end = most(end, finish + partition_reduce(partition, sum.parameters,
+						 share_bytes(&partition->share,
+							     sum.held));
+		end = most(end, finish + partition_reduce(partition, sum.held,
 							  sum.backward_s));
-		step = most(step, partition_step(partition, sum.parameters,
+		step = most(step, partition_step(partition, sum.held,
 						 sum.forward_s));
 	}
 	cut->time_s = end + step;
@@ -374,196 +383,9 @@ bool partition_try(struct partition *partition, struct cut *cut)
 	return true;
 }
 
-static double mean_step(const struct partition *partition)
-{
-	const struct chain *chain = partition->chain;
-	double parameters = chain->parameters[chain->length];
-
-	if (chain->tied_last < chain->length)
-		parameters -= chain->tied_parameters;
-	return parameters / partition->pipeline * partition->step_s;
-}
-
-/* 1F1B: loops over all stages, the rest in one loop over the last ones, which
- * hold at least the last layers. */
-static double bound_plain(const struct partition *partition)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t p = partition->pipeline, m = partition->micro_batches;
-	uint32_t loops = (m - 1) / p, rest = (m - 1) % p, length = chain->length;
-	double all = chain_both(chain, 0, length);
-	double whole = all + 2 * partition->transfer_rest_s[0];
-	double span = bound_loop(whole, whole, p, m,
-				 most(chain->layer_most_s, all / p),
-				 most(chain->half_most_s, all / p / 2));
-
-	if (rest)
-		span = most(span, whole + loops * whole +
-					  chain_both(chain, length - rest, length) +
-					  2 * partition->transfer_rest_s[p - rest]);
-	return span;
-}
-
 bool partition_chain_is_plain(const struct chain *chain)
 {
 	return chain->length > 2 && !chain->deal.spare && chain->deal.unit_s > 0 &&
 	       chain->blocks[chain->length - 1] - chain->blocks[1] ==
 		       chain->length - 2;
-}
-
-/* Interleaved: the first k chunks, forward and back, take at least so long. */
-static double least_before(const struct partition *partition, uint32_t k)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t inner;
-
-	if (k < 2 || !partition_chain_is_plain(chain))
-		return chain_both(chain, 0, k);
-	inner = even_least(chain->blocks[chain->length], partition->chunks, k - 1);
-	return chain_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
-}
-
-/* Interleaved: what each device must wait for and do, layers in whole numbers. */
-static void limits_interleaved(const struct partition *partition,
-			       struct deal_limits *limits)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t p = partition->pipeline;
-	double *entry = partition->finish_s, *units = partition->saved_bytes;
-	double after = 0;
-
-	*limits = (struct deal_limits){
-		.pipeline = p,
-		.chunks = partition->virtual_stages,
-		.micro_batches = partition->micro_batches,
-		.entry_s = entry,
-		.units_most = units,
-	};
-	for (uint32_t k = 0; k < p; k++) {
-		entry[k] = least_before(partition, k) + after;
-		after += 2 * partition->transfer_least_s[k];
-	}
-	bound_units(chain, partition->choice, partition->parameter_bytes,
-		    partition->reserve_bytes, units);
-}
-
-static double bound_interleaved(const struct partition *partition,
-				const struct deal_limits *limits)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t p = partition->pipeline, m = partition->micro_batches;
-	double all = chain_both(chain, 0, chain->length), sum = m * all;
-
-	for (uint32_t k = 0; k < p; k++)
-		sum += limits->entry_s[k];
-	return most(most(sum / p, bound_deal_end(&chain->deal, limits)),
-		    all + 2 * partition->transfer_rest_s[0] +
-			    (m - 1) * most(chain->half_most_s,
-					   all / partition->chunks / 2));
-}
-
-/* Exposed gradient reduction of the first device when it holds the first layer
- * and so many of the frequent kind. */
-static double first_reduce(const struct partition *partition, double units)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t unit = 1;		/* position of one of that kind */
-
-	return partition_reduce(partition,
-		chain->parameters[1] + units * (chain->parameters[unit + 1] -
-						chain->parameters[unit]),
-		chain_backward(chain, 0, 1) +
-		units * chain_backward(chain, unit, unit + 1));
-}
-
-/* Every path behind an end is over on the first device, which then reduces its
- * gradients: fewer layers there mean a shorter reduction, but more work for the
- * others. Only for chains of a first layer, equal layers and a last one. */
-static double bound_first_reduce(const struct partition *partition,
-				 struct deal_limits *limits, double span)
-{
-	const struct deal *deal = &partition->chain->deal;
-	double *units = partition->saved_bytes, most_units = units[0];
-	double fit = deal_units_by(deal, limits, 0, span), best, beyond;
-	double least = limits->chunks - 1;
-
-	if (fit > deal->units)
-		fit = deal->units;
-	if (fit > most_units)
-		fit = most_units;
-	best = span + first_reduce(partition, fit);
-	beyond = most(span, deal_end_with(deal, limits, 0, fit + 1)) +
-		 first_reduce(partition, fit + 1);
-	if (beyond < best)
-		best = beyond;
-	for (double few = fit - 1; few >= least; few--) {
-		double end;
-
-		units[0] = few;
-		end = most(span, bound_deal_end(deal, limits));
-		if (end + first_reduce(partition, few) < best)
-			best = end + first_reduce(partition, few);
-		if (end >= best)
-			break;
-	}
-	units[0] = most_units;
-	return best;
-}
-
-/* The first micro-batch goes forward through every chunk up to the last one of
- * device k, which then does all of its operations but those before and after,
- * and the last micro-batch comes back through the same chunks:
- *	both ways through these chunks + (m - p) load + (p - 1) that last chunk.
- * The last chunk holds any number of blocks beside the chain's last layer; where it
- * has fewer than an inner chunk, the chunk before it counts. Sets low_s to the
- * least over these numbers. */
-static void bound_through(struct partition *partition, struct deal_limits *limits)
-{
-	const struct chain *chain = partition->chain;
-	uint32_t p = partition->pipeline, length = chain->length;
-	uint32_t inner = even_least(chain->blocks[length], partition->chunks, 1);
-	double head = chain_both(chain, length - 1, length);
-	double all = chain_both(chain, 0, length) +
-		     2 * partition->transfer_rest_s[0];
-	double unit = chain->deal.unit_s, low = INFINITY;
-	double *through = partition->forward_s;	/* room for p chunks and more */
-
-	inner = inner ? inner : 1;
-	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
-		double span;
-
-		for (uint32_t k = 0; k < p; k++)
-			through[k] = 0;
-		through[p - 1] = all + (p - 1) * (head + blocks * unit);
-		if (blocks < inner)
-			through[p - 2] = all - head - blocks * unit +
-				(p - 1) * inner * unit -
-				2 * partition->transfer_least_s[partition->chunks - 2];
-		limits->through_s = through;
-		span = most(partition->span_s, bound_deal_end(&chain->deal, limits));
-		if (!isinf(span))
-			span = bound_first_reduce(partition, limits, span);
-		if (span < low)
-			low = span;
-	}
-	limits->through_s = NULL;
-	partition->low_s = low;
-}
-
-void partition_bound(struct partition *partition)
-{
-	struct deal_limits limits;
-
-	if (partition->virtual_stages == 1) {
-		partition->span_s = bound_plain(partition);
-		partition->low_s = partition->span_s;
-	} else {
-		limits_interleaved(partition, &limits);
-		partition->span_s = bound_interleaved(partition, &limits);
-		partition->low_s = partition->span_s;
-		if (!isinf(partition->span_s) &&
-		    partition_chain_is_plain(partition->chain))
-			bound_through(partition, &limits);
-	}
-	partition->low_s += mean_step(partition);
 }

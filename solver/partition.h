@@ -32,10 +32,7 @@ struct partition {
 
 	uint32_t pipeline, virtual_stages, micro_batches, chunks;
 	uint32_t blocks_each;		/* uniform stages: block layers of a chunk */
-	double replicas;		/* data x context */
-	double parameter_bytes;		/* weights, gradients, optimizer of one parameter */
-	double reserve_bytes;
-	double step_s;			/* optimizer step of one parameter */
+	struct share share;
 	double *transfer_least_s;	/* by boundary, chunks - 1 entries, then 0 */
 	double *transfer_rest_s;	/* by chunk: least transfers from it to the end */
 
@@ -87,10 +84,17 @@ double partition_stage_memory(const struct partition *partition, uint32_t rank,
 
 /* Exposed gradient reduction of a rank without a tied weight's exchange, and
  * optimizer step with exposed gather. */
-double partition_reduce(const struct partition *partition, double parameters,
+double partition_reduce(const struct partition *partition, struct holding held,
 			double backward_s);
-double partition_step(const struct partition *partition, double parameters,
+double partition_step(const struct partition *partition, struct holding held,
 		      double forward_s);
+
+/* What is left of the collectives of both when compute has hidden what it can;
+ * negative when it could hide more. Concave in the number of layers. */
+double partition_reduce_left(const struct partition *partition,
+			     struct holding held, double backward_s);
+double partition_gather_left(const struct partition *partition,
+			     struct holding held, double forward_s);
 
 /* A tied weight's exchange if its layers lie on the ranks a and b. */
 double partition_exchange(const struct partition *partition, uint32_t a,
@@ -117,7 +121,9 @@ bool partition_excluded(const struct partition *partition, double time_s,
 /* Whether the chain is a first layer, equal layers that are blocks, and a last. */
 bool partition_chain_is_plain(const struct chain *chain);
 
-/* Sets span_s and low_s to what follows from sums over the chain alone. */
+/* Sets span_s and low_s to what follows from sums over the chain and from
+ * dealing whole layers to devices. Plans slower than the incumbent may be
+ * left out of low_s. */
 void partition_bound(struct partition *partition);
 
 /* False if no cut fits in memory (may be true although none does when

@@ -38,7 +38,8 @@ struct sums {
 
 /* A rank's holdings so far. */
 struct rank {
-	double forward_s, backward_s, parameters, working_bytes;
+	struct holding held;
+	double forward_s, backward_s, working_bytes;
 	double entry_s;			/* prefix_s of its first chunk */
 	double forward_entry_s;		/* forward_prefix_s of its first chunk */
 	uint32_t blocks;
@@ -216,7 +217,7 @@ static struct rank rank_with(const struct search *search, uint32_t chunk,
 	}
 	rank.forward_s += chain_forward(chain, begin, end);
 	rank.backward_s += chain_backward(chain, begin, end);
-	rank.parameters += chain_parameters(chain, begin, end);
+	rank.held = holding_add(rank.held, chain_held(chain, begin, end));
 	rank.working_bytes = most(rank.working_bytes,
 				  chain_working(chain, begin, end));
 	rank.blocks += chain->blocks[end] - chain->blocks[begin];
@@ -232,7 +233,7 @@ static double rank_memory(struct search *search, uint32_t chunk,
 	uint32_t p = search->pipeline, v = search->virtual_stages;
 	uint32_t k = chunk % p, row = chunk / p;
 	double *saved = search->saved_bytes + (size_t)k * v;
-	double parameters = rank->parameters;
+	struct holding held = rank->held;
 
 	if (v == 1)
 		return partition_stage_memory(partition, k, begin, end);
@@ -240,10 +241,11 @@ static double rank_memory(struct search *search, uint32_t chunk,
 	for (uint32_t c = row + 1; c < v; c++)
 		saved[c] = 0;
 	if (row)
-		parameters = most(0, parameters - search->chain->tied_parameters);
-	return parameters * partition->parameter_bytes +
+		held.parameters = most(0, held.parameters -
+						  search->chain->tied_parameters);
+	return share_bytes(&partition->share, held) +
 	       schedule_peak_bytes(p, v, search->micro_batches, k, saved) +
-	       rank->working_bytes + partition->reserve_bytes;
+	       rank->working_bytes + partition->share.reserve_bytes;
 }
 
 /* 1F1B: bounds on the schedule's end that the new stage brings. */
@@ -355,21 +357,23 @@ static void bound_tails(const struct search *search, uint32_t chunk,
 	const struct chain *chain = search->chain;
 	uint32_t p = search->pipeline, k = chunk % p;
 	double load = rank->forward_s + rank->backward_s;
-	double parameters = rank->parameters, reduce;
+	struct holding held = rank->held;
+	double reduce;
 	bool whole = chain->tied_last < chain->length && search->virtual_stages > 1;
 
 	if (chunk / p + 1 < search->virtual_stages)
 		return;
 	if (whole)	/* both tied layers may be on this rank, in two chunks */
-		parameters = most(0, parameters - chain->tied_parameters);
-	reduce = partition_reduce(partition, parameters, rank->backward_s);
+		held.parameters = most(0, held.parameters -
+						  chain->tied_parameters);
+	reduce = partition_reduce(partition, held, rank->backward_s);
 	if (search->virtual_stages == 1)
 		reduce += sure_exchange(search, chunk, sums->begin, next->begin);
 	if (!k)
 		next->first_reduce_s = reduce;
 	next->end_s = most(next->end_s, rank->forward_entry_s +
 						search->micro_batches * load + reduce);
-	next->step_s = most(next->step_s, partition_step(partition, parameters,
+	next->step_s = most(next->step_s, partition_step(partition, held,
 							 rank->forward_s));
 }
 
@@ -378,12 +382,11 @@ static double rest_step(const struct search *search, uint32_t chunk, uint32_t en
 {
 	const struct chain *chain = search->chain;
 	uint32_t left = search->chunks - 1 - chunk;
-	double parameters;
 
 	if (search->virtual_stages > 1 || !left)
 		return 0;
-	parameters = chain_parameters(chain, end, chain->length);
-	return parameters / left * search->partition->step_s;
+	return share_step(&search->partition->share,
+			  chain_held(chain, end, chain->length)) / left;
 }
 
 static void set_layer_ranges(struct search *search, uint32_t chunk,

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/bound.h"
 #include "solver/partition.h"
 
 #define PASSES_MAX 60
@@ -176,13 +177,12 @@ static void seed_plain(struct partition *partition)
 		partition_try(partition, &cut);
 }
 
-/* How many layers of the chain's most frequent kind, beside its ends, device k
- * can take within a load. */
+/* The longest run of equal layers, and what lies around it. */
 struct dealing {
-	double unit_s;			/* time of one such layer */
-	double first_s, last_s;		/* time of the layers at both ends */
-	uint32_t head, tail;		/* layers before and after that kind's run */
-	uint32_t units;			/* layers of it */
+	double unit_s;			/* time of one layer of the run */
+	double first_s, last_s;		/* time of the layers before and after it */
+	uint32_t head, tail;		/* number of these */
+	uint32_t units;			/* layers of the run */
 };
 
 static bool find_dealing(const struct chain *chain, struct dealing *dealing)
@@ -204,16 +204,18 @@ static bool find_dealing(const struct chain *chain, struct dealing *dealing)
 	return dealing->unit_s > 0;
 }
 
-/* Layers for each device: one after the other to the device that is least
- * loaded with them, the earlier one of equals first. */
-static void deal(const struct partition *partition, const struct dealing *dealing,
+/* Layers for each device: every chunk gets one, the rest goes one by one to
+ * the device that is least loaded and has room for it, the earlier one of
+ * equals first. False if there is no room. */
+static bool deal(const struct partition *partition, const struct dealing *dealing,
 		 uint32_t *units)
 {
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
-	double *load = partition->finish_s;
+	double *load = partition->finish_s, *room = partition->saved_bytes;
 	double entry = 0, m = partition->micro_batches;
 	uint32_t dealt = 0;
 
+	bound_units(partition->chain, partition->choice, &partition->share, room);
 	for (uint32_t k = 0; k < p; k++) {
 		bool first = k == 0, last = k == p - 1;
 
@@ -227,34 +229,55 @@ static void deal(const struct partition *partition, const struct dealing *dealin
 		dealt += units[k];
 	}
 	while (dealt < dealing->units) {
-		uint32_t best = 0;
+		uint32_t best = p;
 
-		for (uint32_t k = 1; k < p; k++)
-			if (load[k] < load[best] * (1 - TIE))
+		for (uint32_t k = 0; k < p; k++)
+			if (units[k] < room[k] &&
+			    (best == p || load[k] < load[best] * (1 - TIE)))
 				best = k;
+		if (best == p)
+			return false;
 		units[best]++;
 		load[best] += m * dealing->unit_s;
 		dealt++;
 	}
+	return true;
 }
 
 /* Which chunks of a device take one layer more than the others. */
 enum spread { SPREAD_EARLY, SPREAD_LATE, SPREAD_EVEN, SPREAD_COUNT };
 
-static uint32_t chunk_units(uint32_t units, uint32_t v, uint32_t row,
-			    enum spread spread)
+/* The share of chunk `row` of `rows` in `units`. */
+static uint32_t share(uint32_t units, uint32_t rows, uint32_t row,
+		      enum spread spread)
 {
-	uint32_t each = units / v, extra = units % v;
+	uint32_t each = units / rows, extra = units % rows;
 
 	switch (spread) {
 	case SPREAD_EARLY:
 		return each + (row < extra);
 	case SPREAD_LATE:
-		return each + (row >= v - extra);
+		return each + (row >= rows - extra);
 	default:
-		return (uint32_t)((uint64_t)units * (row + 1) / v -
-				  (uint64_t)units * row / v);
+		return (uint32_t)((uint64_t)units * (row + 1) / rows -
+				  (uint64_t)units * row / rows);
 	}
+}
+
+/* Layers that the chunk with the end of the chain takes besides that end, for
+ * its device to have chunks of equal length. */
+static uint32_t end_units(const struct dealing *dealing, uint32_t units,
+			  uint32_t rows, uint32_t layers, double end_s)
+{
+	double mean, own;
+
+	if (!layers)
+		return units / rows;
+	mean = (units * dealing->unit_s + end_s) / rows;
+	own = floor((mean - end_s) / dealing->unit_s + 0.5);
+	if (own < 0)
+		return 0;
+	return own > units - (rows - 1) ? units - (rows - 1) : (uint32_t)own;
 }
 
 static void try_dealing(struct partition *partition,
@@ -265,10 +288,20 @@ static void try_dealing(struct partition *partition,
 	uint32_t at = 0;
 
 	for (uint32_t c = 0; c < partition->chunks; c++) {
-		uint32_t k = c % p;
+		uint32_t k = c % p, row = c / p;
+		bool last = k == p - 1;
+		uint32_t layers = last ? dealing->tail : k ? 0 : dealing->head;
+		double end_s = last ? dealing->last_s : dealing->first_s;
+		uint32_t own = end_units(dealing, units[k], v, layers, end_s);
 
 		cut->first[c] = at;
-		at += chunk_units(units[k], v, c / p, spread);
+		if (!layers)
+			at += share(units[k], v, row, spread);
+		else if (row == (last ? v - 1 : 0))
+			at += own;
+		else
+			at += share(units[k] - own, v - 1, last ? row : row - 1,
+				    spread);
 		if (!c)
 			at += dealing->head;
 		if (at > partition->chain->length)
@@ -329,7 +362,8 @@ static void seed_interleaved(struct partition *partition)
 	    dealing.units < partition->chunks ||
 	    partition->incumbent->outcomes)
 		return;
-	deal(partition, &dealing, units);
+	if (!deal(partition, &dealing, units))
+		return;
 	for (int spread = 0; spread < SPREAD_COUNT; spread++)
 		try_dealing(partition, &dealing, units, (enum spread)spread, &cut);
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "solver/share.h"
+
 #include "solver/range.h"
 
 /* The state of a walk: the matrix so far, what room its columns leave. The
@@ -93,21 +95,6 @@ static bool line_is_covered(const struct network_line *line,
 	       by->s_per_byte <= line->s_per_byte;
 }
 
-/* Whether `by` is at least as fast for every collective and size. */
-static bool lines_are_covered(const struct network_lines *lines,
-			      const struct network_lines *by)
-{
-	if (by->alone || lines->alone)
-		return by->alone;
-	for (uint32_t i = 0; i < 3; i++)
-		if (!line_is_covered(&lines->all_reduce[i], &by->all_reduce[i]))
-			return false;
-	for (uint32_t i = 0; i < 2; i++)
-		if (!line_is_covered(&lines->half[i], &by->half[i]))
-			return false;
-	return line_is_covered(&lines->all_to_all, &by->all_to_all);
-}
-
 /* Transfers: of every boundary where the pipelines are laid out differently,
  * of every level when they are alike. A tied weight's exchange may cross any
  * pair of ranks: then only like layouts are compared. */
@@ -138,18 +125,19 @@ static bool transfers_are_covered(const struct problem *problem,
 struct reduction {
 	const struct problem *problem;
 	struct arena *arena;
+	const struct problem_shape *shape;
 	uint32_t pipeline;
-	bool all;
+	bool all, experts;
 	VEC(struct placed) kept;
 };
 
 static bool is_no_faster(const struct reduction *reduction,
 			 const struct placed *placed, const struct placed *by)
 {
-	return lines_are_covered(&placed->replicas, &by->replicas) &&
-	       lines_are_covered(&placed->tensor, &by->tensor) &&
-	       lines_are_covered(&placed->context, &by->context) &&
-	       transfers_are_covered(reduction->problem, placed, by,
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (!network_lines_cover(&placed->group[i], &by->group[i]))
+			return false;
+	return transfers_are_covered(reduction->problem, placed, by,
 				     reduction->pipeline);
 }
 
@@ -162,9 +150,10 @@ static bool is_covered(const struct reduction *reduction,
 
 static struct network_lines group_lines(const struct problem *problem,
 					const struct placement *placement,
+					const struct problem_shape *degrees,
 					enum group group)
 {
-	struct group_shape shape = network_group(problem, placement, NULL,
+	struct group_shape shape = network_group(problem, placement, degrees,
 						 group);
 
 	return network_lines(problem, &shape);
@@ -186,14 +175,19 @@ static bool reduce_visit(void *closure, const struct placement *placement)
 	struct reduction *reduction = closure;
 	const struct problem *problem = reduction->problem;
 	struct arena_mark mark = arena_mark(reduction->arena);
-	struct placed placed = {
-		.placement = *placement,
-		.tensor = group_lines(problem, placement, GROUP_TENSOR),
-		.context = group_lines(problem, placement, GROUP_CONTEXT),
-		.replicas = group_lines(problem, placement, GROUP_DATA_CONTEXT),
-	};
+	struct placed placed = { .placement = *placement };
 	size_t count = 0;
 
+	if (reduction->experts &&
+	    !network_experts_fit(problem, placement, reduction->shape))
+		return true;
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (i < GROUP_EXPERT || reduction->experts)
+			placed.group[i] = group_lines(problem, placement,
+						      reduction->shape,
+						      (enum group)i);
+		else
+			placed.group[i].alone = true;
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		placed.transfer[l] = network_transfer_line(problem, placement, l);
 	fill_boundaries(reduction, &placed);
@@ -213,7 +207,11 @@ static bool reduce_visit(void *closure, const struct placement *placement)
 void placement_cache_init(struct placement_cache *cache,
 			  const struct problem *problem, struct arena *arena)
 {
-	*cache = (struct placement_cache){ .problem = problem, .arena = arena };
+	*cache = (struct placement_cache){
+		.problem = problem,
+		.arena = arena,
+		.experts = share_has_experts(problem),
+	};
 	for (uint32_t i = 0; i < problem->requirement_count; i++) {
 		enum trend trend = predicate_trend(&problem->requirement[i]);
 
@@ -228,17 +226,18 @@ void placement_cache_init(struct placement_cache *cache,
 }
 
 static struct placement_set **set_slot(const struct placement_cache *cache,
-				       const uint32_t degree[DIMENSION_COUNT])
+				       const struct placement_degrees *degrees)
 {
-	uint64_t hash = 0;
 	uint32_t mask = cache->capacity - 1, at;
+	uint64_t hash = 0;
 
 	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
-		hash = (hash ^ degree[d]) * 0x9e3779b97f4a7c15u;
+		hash = (hash ^ degrees->degree[d]) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ degrees->expert) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ degrees->expert_tensor) * 0x9e3779b97f4a7c15u;
 	at = (uint32_t)(hash >> 32) & mask;
 	while (cache->slot[at] &&
-	       memcmp(cache->slot[at]->degree, degree,
-		      sizeof(cache->slot[at]->degree)))
+	       memcmp(&cache->slot[at]->degrees, degrees, sizeof(*degrees)))
 		at = (at + 1) & mask;
 	return &cache->slot[at];
 }
@@ -255,28 +254,40 @@ static void cache_grow(struct placement_cache *cache)
 				  cache->capacity);
 	for (uint32_t i = 0; i < old_capacity; i++)
 		if (old[i])
-			*set_slot(cache, old[i]->degree) = old[i];
+			*set_slot(cache, &old[i]->degrees) = old[i];
 }
 
 const struct placement_set *
-placement_find(struct placement_cache *cache,
-	       const uint32_t degree[DIMENSION_COUNT])
+placement_find(struct placement_cache *cache, const struct problem_shape *shape,
+	       uint32_t data, uint32_t pipeline)
 {
+	struct placement_degrees degrees = {
+		.degree = {
+			[DIMENSION_TENSOR] = shape->tensor,
+			[DIMENSION_CONTEXT] = shape->context,
+			[DIMENSION_DATA] = data,
+			[DIMENSION_PIPELINE] = pipeline,
+		},
+		.expert = shape->expert,
+		.expert_tensor = shape->expert_tensor,
+	};
 	struct reduction reduction = {
 		.problem = cache->problem,
 		.arena = cache->arena,
-		.pipeline = degree[DIMENSION_PIPELINE],
+		.shape = shape,
+		.pipeline = pipeline,
 		.all = cache->all,
+		.experts = cache->experts,
 	};
 	struct placement_set **slot, *set;
 
 	cache_grow(cache);
-	slot = set_slot(cache, degree);
+	slot = set_slot(cache, &degrees);
 	if (*slot)
 		return *slot;
 	set = ARENA_NEW(cache->arena, struct placement_set);
-	memcpy(set->degree, degree, sizeof(set->degree));
-	placement_walk(cache->problem, degree, reduce_visit, &reduction);
+	set->degrees = degrees;
+	placement_walk(cache->problem, degrees.degree, reduce_visit, &reduction);
 	set->at = reduction.kept.at;
 	set->count = (uint32_t)reduction.kept.count;
 	*slot = set;
@@ -296,14 +307,14 @@ static bool row_visit(void *closure, const struct placement *placement)
 	struct row_reduction *reduction = closure;
 	struct placement_row_set *set = reduction->set;
 	struct network_lines lines = group_lines(reduction->cache->problem,
-						 placement, GROUP_TENSOR);
+						 placement, NULL, GROUP_TENSOR);
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->row.count; i++)
-		if (lines_are_covered(&lines, &set->row.at[i]))
+		if (network_lines_cover(&lines, &set->row.at[i]))
 			return true;
 	for (size_t i = 0; i < set->row.count; i++)
-		if (!lines_are_covered(&set->row.at[i], &lines))
+		if (!network_lines_cover(&set->row.at[i], &lines))
 			set->row.at[count++] = set->row.at[i];
 	set->row.count = count;
 	VEC_PUSH(&set->row, reduction->cache->arena, lines);

@@ -19,13 +19,19 @@
 /* A placement with all that pricing needs of it. */
 struct placed {
 	struct placement placement;
-	struct network_lines tensor, context, replicas;	/* replicas: data x context */
+	struct network_lines group[GROUP_COUNT];
 	struct network_line transfer[LEVEL_MAX];	/* across each level */
 	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
 };
 
-struct placement_set {
+/* Degrees that a placement must fit. */
+struct placement_degrees {
 	uint32_t degree[DIMENSION_COUNT];
+	uint32_t expert, expert_tensor;
+};
+
+struct placement_set {
+	struct placement_degrees degrees;
 	struct placed *at;		/* in the order of ties: see placement_before */
 	uint32_t count;
 };
@@ -35,6 +41,7 @@ struct placement_cache {
 	const struct problem *problem;
 	struct arena *arena;
 	bool all;			/* slower placements count too */
+	bool experts;			/* the problem has any */
 	struct placement_set **slot;	/* hash table */
 	uint32_t used, capacity;
 	struct placement_row_set *row_set;	/* list */
@@ -43,11 +50,11 @@ struct placement_cache {
 void placement_cache_init(struct placement_cache *cache,
 			  const struct problem *problem, struct arena *arena);
 
-/* The set for tensor, context, data and pipeline degrees; empty when no
- * factorisation fits the fan-outs. */
+/* The set for a shape with data and pipeline degrees; empty when no
+ * factorisation fits the fan-outs and the expert degrees. */
 const struct placement_set *
-placement_find(struct placement_cache *cache,
-	       const uint32_t degree[DIMENSION_COUNT]);
+placement_find(struct placement_cache *cache, const struct problem_shape *shape,
+	       uint32_t data, uint32_t pipeline);
 
 /* Lines that a group of that many members can have in any placement: for every
  * placement one of these is at least as good. Empty if none fits. */

@@ -10,6 +10,7 @@
 #include "solver/layer.h"
 #include "solver/network.h"
 #include "solver/schedule.h"
+#include "solver/share.h"
 
 /* What pricing collects on its way over the chain. */
 struct pricing {
@@ -24,8 +25,8 @@ struct pricing {
 	double *saved_bytes;		/* by rank, then the rank's chunks */
 	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
-	double replicas;		/* data x context */
-	struct network_lines replica_lines;
+	struct share share;
+	struct network_lines group[GROUP_COUNT];
 	uint32_t tied_rank, tied_with_rank;
 };
 
@@ -43,14 +44,6 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 			 struct arena *arena, struct plan *plan)
 {
 	uint32_t p = plan->choice.pipeline, chunks = plan->chunk_count;
-	struct group_shape tensor = network_group(problem, &plan->placement,
-						  NULL, GROUP_TENSOR);
-	struct group_shape context = network_group(problem, &plan->placement,
-						   NULL, GROUP_CONTEXT);
-	struct group_shape replicas = network_group(problem, &plan->placement,
-						    NULL, GROUP_DATA_CONTEXT);
-	struct network_lines tensor_lines = network_lines(problem, &tensor);
-	struct network_lines context_lines = network_lines(problem, &context);
 
 	*pricing = (struct pricing){
 		.problem = problem,
@@ -65,10 +58,16 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.finish_s = ARENA_ARRAY(arena, double, p),
 		.tied_s = ARENA_ARRAY(arena, double, p),
 	};
-	pricing->replicas = (double)plan->choice.data * pricing->shape->context;
-	pricing->replica_lines = network_lines(problem, &replicas);
+	pricing->share = share_of(problem, &plan->choice);
+	for (int i = 0; i < GROUP_COUNT; i++) {
+		struct group_shape group =
+			network_group(problem, &plan->placement, pricing->shape,
+				      (enum group)i);
+
+		pricing->group[i] = network_lines(problem, &group);
+	}
 	layer_times(problem, plan->choice.shape, plan->choice.recompute,
-		    &tensor_lines, &context_lines, pricing->time);
+		    pricing->group, pricing->time);
 }
 
 /* count layers of one class at the end of what a chunk holds so far. */
@@ -96,7 +95,9 @@ static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
 	stage->compute_s += n * time->compute_s;
 	stage->tensor_s += n * time->tensor_s;
 	stage->context_s += n * time->context_s;
-	stage->parameters += n * weight->parameters;
+	stage->expert_s += n * time->expert_s;
+	stage->parameters += n * (weight->parameters + weight->expert_parameters);
+	stage->expert_parameters += n * weight->expert_parameters;
 	stage->memory.working = most(stage->memory.working, cost->working_bytes);
 	if (problem->class_is_block[class])
 		stage->layers += count;
@@ -173,53 +174,69 @@ static void price_tied(struct pricing *pricing)
 	pricing->tied_s[b] = exchange;
 }
 
+static struct holding held_by(const struct stage_cost *stage)
+{
+	return (struct holding){
+		.parameters = stage->parameters - stage->expert_parameters,
+		.experts = stage->expert_parameters,
+	};
+}
+
+/* A collective over the replicas of each kind of parameter, one after the other. */
+static double exchange_held(const struct pricing *pricing, enum collective kind,
+			    struct holding held, double parameter_bytes)
+{
+	return network_time(&pricing->group[GROUP_DATA_CONTEXT], kind,
+			    held.parameters * parameter_bytes, NULL) +
+	       network_time(&pricing->group[GROUP_EXPERT_DATA], kind,
+			    held.experts * parameter_bytes, NULL);
+}
+
 static void price_sync(struct pricing *pricing, uint32_t rank)
 {
-	const struct problem *problem = pricing->problem;
-	const struct problem_sync *sync = &problem->sync;
+	const struct problem_sync *sync = &pricing->problem->sync;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	bool sharded = pricing->plan->choice.zero > 0;
-	double parameters = stage->parameters;
+	struct holding held = held_by(stage);
 
-	stage->reduce_s = network_time(
-		&pricing->replica_lines,
+	stage->reduce_s = exchange_held(
+		pricing,
 		sharded ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
-		parameters * sync->reduce_bytes, NULL);
+		held, sync->reduce_bytes);
 	stage->reduce_exposed_s =
 		most(0, stage->reduce_s -
 				(sync->overlap_reduce ? stage->backward_s : 0)) +
 		pricing->tied_s[rank];
 	if (sharded)
-		stage->gather_s = network_time(
-			&pricing->replica_lines, COLLECTIVE_ALL_GATHER,
-			parameters * sync->gather_bytes, NULL);
+		stage->gather_s = exchange_held(pricing, COLLECTIVE_ALL_GATHER,
+						held, sync->gather_bytes);
 	stage->gather_exposed_s = most(
 		0, stage->gather_s - (sync->overlap_gather ? stage->forward_s : 0));
-	if (sync->step_bytes > 0)
-		stage->step_s = parameters * sync->step_bytes /
-				(sharded ? pricing->replicas : 1) /
-				sync->memory_bandwidth_Bps;
+	stage->step_s = share_step(&pricing->share, held);
 }
 
 static void price_memory(struct pricing *pricing, uint32_t rank)
 {
 	const struct problem_memory *memory = &pricing->problem->memory;
 	const struct choice *choice = &pricing->plan->choice;
+	const struct share *share = &pricing->share;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	struct stage_memory *bytes = &stage->memory;
+	struct holding held = held_by(stage);
 	uint32_t v = choice->virtual_stages;
-	uint32_t groups = (pricing->shape->tensor > 1) +
-			  (pricing->shape->context > 1) +
-			  (pricing->replicas > 1) + (choice->pipeline > 1);
 
+	if (choice->zero > 0) {
+		held.parameters /= share->replicas;
+		held.experts /= share->expert_replicas;
+	}
 	bytes->parameters = stage->parameters * memory->weight_bytes;
 	bytes->gradients = stage->parameters * memory->gradient_bytes;
-	bytes->optimizer = stage->parameters * memory->optimizer_bytes /
-			   (choice->zero > 0 ? pricing->replicas : 1);
+	bytes->optimizer = (held.parameters + held.experts) *
+			   memory->optimizer_bytes;
 	bytes->activations = schedule_peak_bytes(
 		choice->pipeline, v, choice->micro_batches, rank,
 		pricing->saved_bytes + (size_t)rank * v);
-	bytes->reserve = memory->reserve_bytes + groups * memory->group_bytes;
+	bytes->reserve = share->reserve_bytes;
 	bytes->total = bytes->parameters + bytes->gradients + bytes->optimizer +
 		       bytes->activations + bytes->working + bytes->reserve;
 }
@@ -308,7 +325,7 @@ static void price_time(struct pricing *pricing)
 	breakdown->compute_s = m * k->compute_s;
 	breakdown->tensor_s = m * k->tensor_s;
 	breakdown->context_s = m * k->context_s;
-	breakdown->expert_s = 0;
+	breakdown->expert_s = m * k->expert_s;
 	breakdown->pipeline_s = gained < idle ? gained : idle;
 	breakdown->bubble_s = idle - breakdown->pipeline_s;
 	breakdown->data_s = k->reduce_exposed_s + j->gather_exposed_s;

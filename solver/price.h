@@ -13,8 +13,8 @@
  *	reduce	= all-reduce (ZeRO 0) or reduce-scatter (ZeRO 1) of P x reduce_bytes
  *		  over data x context, and then of E x reduce_bytes over expert data
  *	reduce_exposed = max(0, reduce - (overlap_reduce ? B_k : 0)), plus, when a tied
- *		  weight lives on two stages, 2 latency + S / rate of that pair's level
- *		  for its S = tied_parameters x reduce_bytes
+ *		  weight lives on two stages, latency_l + a transfer of its
+ *		  S = tied_parameters x reduce_bytes across that pair's level l
  *	gather	= ZeRO 1: all-gather of P x gather_bytes over data x context, and then
  *		  of E x gather_bytes over expert data
  *	gather_exposed = max(0, gather - (overlap_gather ? F_k : 0))
@@ -26,7 +26,7 @@
  * between gradients and step.
  *
  * When a tied weight is apart, both stages of the pair pay for the exchange;
- * its rate is that of a pipeline transfer (network_transfer). A boundary
+ * the transfer is that of a pipeline (network_transfer). A boundary
  * carries output_bytes of the last layer before it.
  *
  * Memory of a device: P + E times weight, gradient and optimizer bytes (the last

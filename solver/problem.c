@@ -84,8 +84,6 @@ static const char *check_weight(const struct problem_weight *weight)
 		return "a weight is negative or not finite";
 	if (weight->tied_parameters > weight->parameters)
 		return "a class ties more parameters than it has";
-	if (weight->expert_parameters > 0)
-		return "expert parallelism is not available";
 	return NULL;
 }
 
@@ -102,12 +100,13 @@ static const char *check_shapes(const struct problem *problem)
 	for (uint32_t i = 0; i < problem->shape_count; i++) {
 		const struct problem_shape *shape = &problem->shape[i];
 
-		if (!shape->tensor || !shape->context || !shape->micro_batch)
+		if (!shape->tensor || !shape->context || !shape->micro_batch ||
+		    !shape->expert || !shape->expert_tensor)
 			return "a shape has a degree of 0";
-		if (shape->tensor > DEVICES_MAX || shape->context > DEVICES_MAX)
+		if (shape->tensor > DEVICES_MAX || shape->context > DEVICES_MAX ||
+		    shape->expert > DEVICES_MAX ||
+		    shape->expert_tensor > DEVICES_MAX)
 			return "a shape has a degree above DEVICES_MAX";
-		if (shape->expert > 1 || shape->expert_tensor > 1)
-			return "expert parallelism is not available";
 	}
 	for (uint32_t i = 0; i < problem->shape_count; i++)
 		if (problem->tied_class != CLASS_NONE &&
@@ -145,13 +144,41 @@ static const char *check_collectives(const struct problem *problem)
 		if ((unsigned)collective->kind >= COLLECTIVE_COUNT)
 			return "a collective is of no kind";
 		if (collective->group != GROUP_TENSOR &&
-		    collective->group != GROUP_CONTEXT)
-			return "a layer's collective is over neither the tensor "
-			       "nor the context group";
+		    collective->group != GROUP_CONTEXT &&
+		    collective->group != GROUP_EXPERT &&
+		    collective->group != GROUP_EXPERT_TENSOR)
+			return "a layer's collective is over replicas";
 		if (!is_amount(collective->bytes) ||
 		    !is_amount(collective->hidden_s))
 			return "a collective is negative or not finite";
 	}
+	return NULL;
+}
+
+static const char *check_level(const struct problem_level *level, bool innermost)
+{
+	if (!level->fanout || level->fanout > DEVICES_MAX)
+		return "a fan-out is 0 or above DEVICES_MAX";
+	if ((unsigned)level->kind >= LEVEL_KIND_COUNT)
+		return "a level is of no kind";
+	if (!(level->bandwidth_Bps > 0) || !isfinite(level->bandwidth_Bps))
+		return "a bandwidth is not positive and finite";
+	if (!is_amount(level->latency_s) || !is_amount(level->overhead_s))
+		return "a latency is negative or not finite";
+	if (!(level->oversubscription >= 1) || !isfinite(level->oversubscription))
+		return "an oversubscription is below 1 or not finite";
+	if (!(level->efficiency > 0) || level->efficiency > 1)
+		return "an efficiency is not in (0, 1]";
+	if (!(level->reduction_efficiency >= 0) || level->reduction_efficiency > 1)
+		return "an efficiency of reductions is not in [0, 1]";
+	if (level->nics > DEVICES_MAX || level->rails > DEVICES_MAX)
+		return "there are more NICs or rails than DEVICES_MAX";
+	if (innermost && (level->joined || level->rails))
+		return "the innermost level is joined to another or has rails";
+	if (level->joined && level->kind != LEVEL_RING)
+		return "a dimension of a torus is no ring";
+	if (level->in_network_reduction && level->kind != LEVEL_SWITCH)
+		return "a level without switches reduces in the network";
 	return NULL;
 }
 
@@ -162,22 +189,13 @@ static const char *check_network(const struct problem *problem)
 	if (!problem->level_count || problem->level_count > LEVEL_MAX)
 		return "the topology has no level, or more than LEVEL_MAX";
 	for (uint32_t i = 0; i < problem->level_count; i++) {
-		const struct problem_level *level = &problem->level[i];
+		const char *wrong = check_level(&problem->level[i], !i);
 
-		if (!level->fanout || level->fanout > DEVICES_MAX)
-			return "a fan-out is 0 or above DEVICES_MAX";
-		devices *= level->fanout;
+		if (wrong)
+			return wrong;
+		devices *= problem->level[i].fanout;
 		if (devices > DEVICES_MAX)
 			return "there are more devices than DEVICES_MAX";
-		if (!(level->bandwidth_Bps > 0) || !isfinite(level->bandwidth_Bps))
-			return "a bandwidth is not positive and finite";
-		if (!is_amount(level->latency_s))
-			return "a latency is negative or not finite";
-		if (!(level->oversubscription >= 1) ||
-		    !isfinite(level->oversubscription))
-			return "an oversubscription is below 1 or not finite";
-		if (!(level->efficiency > 0) || level->efficiency > 1)
-			return "an efficiency is not in (0, 1]";
 	}
 	if (devices != problem->device_count)
 		return "the device count is not the product of the fan-outs";

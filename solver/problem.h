@@ -19,16 +19,35 @@
 #define OBJECTIVE_MAX 8
 #define BATCH_MAX (1u << 24)	/* sequences of a global batch */
 
+/* How the children of a level are joined. */
+enum level_kind {
+	LEVEL_SWITCH,		/* any to any, through the children's uplinks */
+	LEVEL_RING,		/* each child to the next one, in both directions */
+	LEVEL_FULL,		/* a link from every child to every other */
+	LEVEL_KIND_COUNT
+};
+
 /* One level of the network, innermost first. A level joins `fanout` equal
- * children (level 0 joins devices). */
+ * children (level 0 joins devices). A torus is one ring level per dimension,
+ * all but the innermost `joined`. What is 0 has its default. */
 struct problem_level {
 	uint32_t fanout;
-	double bandwidth_Bps;		/* what one device sends into it, one direction */
-	double latency_s;		/* of one message step */
+	enum level_kind kind;
+	bool wrap;			/* RING: the last child borders on the first */
+	bool joined;			/* works beside the level below in one collective */
+	double bandwidth_Bps;		/* what one device sends into it, one direction,
+					 * over all its links there */
+	double latency_s;		/* of one message step (RING: from child to child) */
+	double overhead_s;		/* of a whole collective or transfer, once */
 	double oversubscription;	/* >= 1: a child's uplink carries
 					 * children's devices x bandwidth / this */
 	double efficiency;		/* share of the bandwidth large messages reach */
+	uint32_t nics;			/* of one child, each of that bandwidth; 0: one
+					 * per device */
+	uint32_t rails;			/* separate networks, device i of a child on
+					 * rail i mod rails; 0: one network */
 	bool in_network_reduction;	/* switches add up all-reduces */
+	double reduction_efficiency;	/* share that these reach; 0: efficiency */
 };
 
 /* A communication of one layer, once per micro-batch. `bytes` is the size of

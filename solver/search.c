@@ -270,17 +270,20 @@ static bool node_discard_refused(struct search *search, const struct node *node)
 	return true;
 }
 
-/* Least memory of a device with a share of the parameters. */
-static double memory_floor(const struct search *search, uint32_t shape,
-			   uint32_t pipeline_most, double replicas)
+/* Least memory of a device with its part of the parameters. */
+static double memory_floor(const struct search *search,
+			   const struct choice *choice, uint32_t pipeline_most)
 {
-	const struct problem_memory *memory = &search->problem->memory;
-	double optimizer = search->problem->zero[1] ?
-		memory->optimizer_bytes / replicas : memory->optimizer_bytes;
+	const struct problem *problem = search->problem;
+	struct choice least = *choice;
+	struct share share;
 
-	return memory->reserve_bytes +
-	       search->facts[shape]->parameters / pipeline_most *
-		       (memory->weight_bytes + memory->gradient_bytes + optimizer);
+	least.zero = problem->zero[1];
+	least.pipeline = pipeline_most;
+	share = share_of(problem, &least);
+	return problem->memory.reserve_bytes +
+	       share_bytes(&share, search->facts[choice->shape]->held) /
+		       pipeline_most;
 }
 
 /* Opening nodes, from the top down. */
@@ -309,9 +312,8 @@ static void open_shape(struct search *search, const struct node *node)
 				    facts_bound_data(search->facts[shape], problem,
 						     most_pipeline,
 						     child.choice.micro_batches));
-		child.memory_bytes = memory_floor(
-			search, shape, most_pipeline,
-			(double)data * problem->shape[shape].context);
+		child.memory_bytes = memory_floor(search, &child.choice,
+						  most_pipeline);
 		node_add(search, &child);
 	}
 }
@@ -351,9 +353,7 @@ static void open_data(struct search *search, const struct node *node)
 			continue;
 		child.kind = NODE_DEGREES;
 		child.choice.pipeline = p;
-		child.memory_bytes = memory_floor(
-			search, shape, p,
-			(double)data * search->problem->shape[shape].context);
+		child.memory_bytes = memory_floor(search, &child.choice, p);
 		for (uint32_t v = 1; v <= space->chain_length / p; v++) {
 			if (v == 2 && (p == 1 || node->choice.micro_batches % p))
 				break;
@@ -399,26 +399,25 @@ static void add_configuration(struct search *search, const struct node *node,
 			      uint32_t zero, enum recompute recompute)
 {
 	const struct problem *problem = search->problem;
-	const struct problem_memory *memory = &problem->memory;
-	const struct problem_shape *shape = &problem->shape[node->choice.shape];
-	double replicas = (double)node->choice.data * shape->context;
 	struct node child = *node;
-	uint32_t groups = (shape->tensor > 1) + (shape->context > 1) +
-			  (replicas > 1) + (node->choice.pipeline > 1);
-
-	double parameter_bytes = memory->weight_bytes + memory->gradient_bytes +
-				 memory->optimizer_bytes / (zero ? replicas : 1);
-	double reserve_bytes = memory->reserve_bytes + groups * memory->group_bytes;
+	struct share share;
 
 	child.kind = NODE_CONFIGURATION;
 	child.choice.zero = zero;
 	child.choice.recompute = recompute;
-	child.memory_bytes = bound_memory(&search->chain, &child.choice,
-					  parameter_bytes, reserve_bytes);
-	if (node->choice.pipeline > 1)
-		bound_units(&search->chain, &child.choice, parameter_bytes,
-			    reserve_bytes, search->units);
+	share = share_of(problem, &child.choice);
+	child.memory_bytes = bound_memory(&search->chain, &child.choice, &share);
+	/* The cheap bounds first: most configurations need no other. */
 	child.time_s = most(node->time_s,
+			    facts_bound(search->facts[node->choice.shape], problem,
+					&child.choice));
+	if (node_excluded(search, &child)) {
+		search->result->certificate.bounded++;
+		return;
+	}
+	if (node->choice.pipeline > 1)
+		bound_units(&search->chain, &child.choice, &share, search->units);
+	child.time_s = most(child.time_s,
 			    facts_bound_whole(search->facts[node->choice.shape],
 					      problem, &child.choice,
 					      search->units));
@@ -452,7 +451,7 @@ static void partition_open(struct search *search, const struct choice *choice,
 {
 	chain_load(&search->chain, choice->shape, choice->recompute);
 	layer_times(search->problem, choice->shape, choice->recompute,
-		    &placed->tensor, &placed->context, search->time);
+		    placed->group, search->time);
 	chain_time(&search->chain, search->time);
 	partition_init(partition, search->problem, choice, placed, &search->chain,
 		       search->incumbent, &search->scratch);
@@ -464,13 +463,9 @@ static void open_configuration(struct search *search, const struct node *node)
 	struct certificate *certificate = &search->result->certificate;
 	const struct problem_shape *shape =
 		&search->problem->shape[node->choice.shape];
-	uint32_t degree[DIMENSION_COUNT] = {
-		[DIMENSION_TENSOR] = shape->tensor,
-		[DIMENSION_CONTEXT] = shape->context,
-		[DIMENSION_DATA] = node->choice.data,
-		[DIMENSION_PIPELINE] = node->choice.pipeline,
-	};
-	const struct placement_set *set = placement_find(&search->cache, degree);
+	const struct placement_set *set =
+		placement_find(&search->cache, shape, node->choice.data,
+			       node->choice.pipeline);
 	struct arena_mark mark = arena_mark(&search->scratch);
 	struct record record = {
 		.choice = node->choice,

@@ -10,6 +10,7 @@
 
 #include "solver/failure.h"
 #include "solver/incumbent.h"
+#include "solver/network.h"
 #include "solver/placement.h"
 #include "solver/price.h"
 #include "solver/search.h"
@@ -45,6 +46,9 @@ static bool settle_visit(void *closure, const struct placement *placement)
 	struct predicate_input input;
 	struct merit merit;
 
+	if (!network_experts_fit(settling->problem, placement,
+				 &settling->problem->shape[incumbent->plan.choice.shape]))
+		return true;
 	settling->plan = incumbent->plan;
 	settling->plan.placement = *placement;
 	price_plan(settling->problem, settling->arena, &settling->plan);

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-/* Counts depend on two numbers of a shape only. */
+/* Counts depend on three numbers of a shape only. */
 struct space_count {
 	uint64_t members;		/* tensor x context; 0: free slot */
+	uint64_t experts;		/* expert x expert_tensor */
 	uint32_t micro_batch;
 	uint64_t count;
 };
@@ -34,6 +35,12 @@ static uint64_t shape_members(const struct space *space, uint32_t shape)
 {
 	return (uint64_t)space->problem->shape[shape].tensor *
 	       space->problem->shape[shape].context;
+}
+
+static uint64_t shape_experts(const struct space *space, uint32_t shape)
+{
+	return (uint64_t)space->problem->shape[shape].expert *
+	       space->problem->shape[shape].expert_tensor;
 }
 
 static void find_data(struct space *space)
@@ -97,6 +104,8 @@ bool space_has_data(const struct space *space, uint32_t shape, uint32_t data)
 
 	return problem->global_batch % micro_batch == 0 &&
 	       problem->global_batch / micro_batch % data == 0 &&
+	       shape_members(space, shape) * data %
+			       shape_experts(space, shape) == 0 &&
 	       shape_members(space, shape) * data <= problem->device_count;
 }
 
@@ -153,15 +162,18 @@ uint64_t space_count_data(const struct space *space, uint32_t shape,
 }
 
 static struct space_count *count_slot(const struct space *space,
-				      uint64_t members, uint32_t micro_batch)
+				      uint64_t members, uint64_t experts,
+				      uint32_t micro_batch)
 {
 	uint64_t hash = (members * 0x9e3779b97f4a7c15u) ^
-			(micro_batch * 0xc2b2ae3d27d4eb4fu);
+			(micro_batch * 0xc2b2ae3d27d4eb4fu) ^
+			(experts * 0xff51afd7ed558ccdu);
 	uint32_t mask = space->count_capacity - 1;
 	uint32_t at = (uint32_t)(hash >> 32) & mask;
 
 	while (space->count[at].members &&
 	       (space->count[at].members != members ||
+		space->count[at].experts != experts ||
 		space->count[at].micro_batch != micro_batch))
 		at = (at + 1) & mask;
 	return &space->count[at];
@@ -179,21 +191,23 @@ static void count_grow(struct space *space)
 				   space->count_capacity);
 	for (uint32_t i = 0; i < old_capacity; i++)
 		if (old[i].members)
-			*count_slot(space, old[i].members,
+			*count_slot(space, old[i].members, old[i].experts,
 				    old[i].micro_batch) = old[i];
 }
 
 uint64_t space_count_shape(struct space *space, uint32_t shape)
 {
 	uint64_t members = shape_members(space, shape);
+	uint64_t experts = shape_experts(space, shape);
 	uint32_t micro_batch = space->problem->shape[shape].micro_batch;
 	struct space_count *slot;
 
 	count_grow(space);
-	slot = count_slot(space, members, micro_batch);
+	slot = count_slot(space, members, experts, micro_batch);
 	if (slot->members)
 		return slot->count;
 	*slot = (struct space_count){ .members = members,
+				      .experts = experts,
 				      .micro_batch = micro_batch };
 	space->count_used++;
 	for (uint32_t i = 0; i < space->data_count; i++)

@@ -31,7 +31,8 @@ struct space {
 void space_init(struct space *space, const struct problem *problem,
 		struct arena *arena);
 
-/* micro_batch x data divides the global batch and the devices suffice. */
+/* micro_batch x data divides the global batch, expert x expert_tensor the ranks
+ * of a stage, and the devices suffice. */
 bool space_has_data(const struct space *space, uint32_t shape, uint32_t data);
 
 /* Largest pipeline degree the devices and the chain allow, domains aside. */

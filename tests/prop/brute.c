@@ -18,124 +18,404 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 /* ---- network ---- */
 
-static double rate(const struct problem *problem, uint32_t l, double k)
+/* k senders over the share w of a child's links. */
+static double uplink(const struct problem *problem, uint32_t l, double k,
+		     double w)
 {
 	const struct problem_level *level = &problem->level[l];
-	double below = 1, uplink;
+	double links = 1;
 
 	for (uint32_t i = 0; i < l; i++)
-		below *= problem->level[i].fanout;
-	uplink = below * level->bandwidth_Bps / level->oversubscription / k;
-	return level->efficiency *
-	       (uplink < level->bandwidth_Bps ? uplink : level->bandwidth_Bps);
+		links *= problem->level[i].fanout;
+	if (level->nics)
+		links = level->nics;
+	return w * links * level->bandwidth_Bps / level->oversubscription / k;
 }
 
-static double ring(const struct problem *problem, const uint32_t *members,
-		   const uint32_t *used, double bytes)
+static double rate(const struct problem *problem, uint32_t l, double k, double w)
 {
-	double n = 1, slowest = 0, latency = 0;
+	return fmin(uplink(problem, l, k, w), problem->level[l].bandwidth_Bps);
+}
+
+/* A rate at level l, or less where the switches below let through less to
+ * used[i] / ranks[i] senders. */
+static double through(const struct problem *problem, uint32_t l, double Bps,
+		      const uint32_t *used, const uint32_t *ranks)
+{
+	for (uint32_t i = 0; i < l; i++)
+		if (problem->level[i].kind == LEVEL_SWITCH)
+			Bps = fmin(Bps, problem->level[i].efficiency *
+				   rate(problem, i,
+					(double)used[i] / ranks[i], 1));
+	return Bps;
+}
+
+static const uint32_t all_ranks[LEVEL_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+static bool is_ring(const struct problem *problem, uint32_t l)
+{
+	return problem->level[l].kind == LEVEL_RING;
+}
+
+static bool is_full(const struct problem *problem, uint32_t l)
+{
+	return problem->level[l].kind == LEVEL_FULL;
+}
+
+static bool is_closed(const struct problem *problem,
+		      const struct group_shape *group, uint32_t l)
+{
+	return problem->level[l].wrap &&
+	       group->apart[l] * group->members[l] == problem->level[l].fanout;
+}
+
+/* R_l without the efficiency. */
+static double reached(const struct problem *problem,
+		      const struct group_shape *group, uint32_t l)
+{
+	double used = group->used[l];
+
+	if (is_ring(problem, l))
+		return rate(problem, l, used * group->apart[l],
+			    is_closed(problem, group, l) ? 1 : 0.5);
+	if (is_full(problem, l))
+		return rate(problem, l, used, (group->members[l] - 1.0) /
+					      (problem->level[l].fanout - 1.0));
+	return rate(problem, l, used, 1);
+}
+
+static double speed(const struct problem *problem,
+		    const struct group_shape *group, uint32_t l)
+{
+	return through(problem, l, problem->level[l].efficiency *
+		       reached(problem, group, l), group->used, all_ranks);
+}
+
+/* What the switches inside let through. */
+static double passed(const struct problem *problem,
+		     const struct group_shape *group, uint32_t l)
+{
+	return through(problem, l, INFINITY, group->used, all_ranks);
+}
+
+/* x_l. */
+static double step(const struct problem *problem,
+		   const struct group_shape *group, uint32_t l)
+{
+	double latency = problem->level[l].latency_s;
+
+	return is_ring(problem, l) ? latency * group->apart[l] : latency;
+}
+
+/* H_l. */
+static double scatter(const struct problem *problem,
+		      const struct group_shape *group, uint32_t l)
+{
+	double n = group->members[l];
+
+	if (is_full(problem, l))
+		return step(problem, group, l);
+	if (is_ring(problem, l) && !is_closed(problem, group, l))
+		return (2 * n - 3) * step(problem, group, l);
+	return (n - 1) * step(problem, group, l);
+}
+
+static double group_size(const struct problem *problem,
+			 const struct group_shape *group)
+{
+	double n = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		n *= group->members[l];
+	return n;
+}
+
+static double slowest(const struct problem *problem,
+		      const struct group_shape *group)
+{
+	double n = 1, least = INFINITY;
 
 	for (uint32_t l = 0; l < problem->level_count; l++) {
-		double here;
-
-		if (members[l] == 1)
-			continue;
-		here = n * rate(problem, l, used[l]);
-		if (slowest == 0 || here < slowest)
-			slowest = here;
-		if (problem->level[l].latency_s > latency)
-			latency = problem->level[l].latency_s;
-		n *= members[l];
+		if (group->members[l] > 1)
+			least = fmin(least, n * speed(problem, group, l));
+		n *= group->members[l];
 	}
-	return 2 * (n - 1) / n * bytes / slowest + 2 * (n - 1) * latency;
+	return least;
 }
 
-static double tree(const struct problem *problem, const uint32_t *members,
-		   const uint32_t *used, double bytes)
+static uint32_t highest(const struct problem *problem,
+			const struct group_shape *group)
 {
-	double inside = 1, slowest = 0, latency = 0;
+	uint32_t top = 0;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		if (group->members[l] > 1)
+			top = l;
+	return top;
+}
+
+/* Members of the group in the dimensions of one torus from this one on. */
+static uint32_t block_size(const struct problem *problem,
+			   const struct group_shape *group, uint32_t l)
+{
+	uint32_t block = group->members[l];
+
+	for (l++; l < problem->level_count && problem->level[l].joined; l++)
+		block *= group->members[l];
+	return block;
+}
+
+/* A reduce-scatter. */
+static double ring(const struct problem *problem,
+		   const struct group_shape *group, double bytes)
+{
+	double n = group_size(problem, group), inside = 1, outside = n;
+	double latency = 0, shortest = INFINITY, least = INFINITY;
+	uint32_t top = highest(problem, group);
 
 	for (uint32_t l = 0; l < problem->level_count; l++) {
+		double m = group->members[l], Bps, block;
+
+		if (group->members[l] == 1)
+			continue;
+		outside /= m;
+		Bps = problem->level[l].efficiency * reached(problem, group, l);
+		latency += outside * scatter(problem, group, l);
+		block = block_size(problem, group, l);
+		if (inside * block < n && is_ring(problem, l))
+			Bps *= block / (block - 1);
+		if (inside * block == n && l < top)
+			latency += outside * step(problem, group, l);
+		if (inside * block < n && block > m)
+			latency += (outside - n / (inside * block)) *
+				   step(problem, group, l);
+		least = fmin(least, inside * fmin(Bps, passed(problem, group, l)));
+		shortest = fmin(shortest, step(problem, group, l));
+		inside *= m;
+	}
+	latency += step(problem, group, top) - shortest;
+	return (n - 1) / n * bytes / least + latency;
+}
+
+/* One way through all levels. */
+static double spread_latency(const struct problem *problem,
+			     const struct group_shape *group)
+{
+	double total = 0;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		double latency = problem->level[l].latency_s;
 		uint32_t steps = 0;
-		double here;
 
-		if (members[l] == 1)
+		if (group->members[l] == 1)
 			continue;
-		while ((1u << steps) < members[l])
+		while ((1u << steps) < group->members[l])
 			steps++;
-		here = inside * rate(problem, l, used[l]);
-		if (slowest == 0 || here < slowest)
-			slowest = here;
-		latency += steps * problem->level[l].latency_s;
-		inside *= members[l];
+		if (is_full(problem, l))
+			total += latency;
+		else if (is_ring(problem, l))
+			total += (group->members[l] - 1.0) * group->apart[l] *
+				 latency;
+		else
+			total += steps * latency;
 	}
-	return 2 * bytes / slowest + 2 * latency;
+	return total;
 }
 
+static double spread(const struct problem *problem,
+		     const struct group_shape *group, double bytes)
+{
+	return bytes / slowest(problem, group) + spread_latency(problem, group);
+}
+
+/* An all-reduce. */
+static double tree(const struct problem *problem,
+		   const struct group_shape *group, double bytes)
+{
+	uint32_t top = highest(problem, group);
+	double inside = 1, least = INFINITY;
+	double child = group_size(problem, group) / group->members[top];
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		double Bps = inside * speed(problem, group, l);
+
+		if (group->members[top] == 2)
+			Bps *= 2 * child / (2 * child - inside);
+		if (group->members[l] > 1)
+			least = fmin(least, Bps);
+		inside *= group->members[l];
+	}
+	return 2 * bytes / least + 2 * spread_latency(problem, group);
+}
+
+/* Dimension `d` of the torus that begins at level `first`, for a part of the
+ * data that has been cut by `cut` before. */
+static double dimension_time(const struct problem *problem,
+			     const struct group_shape *group, uint32_t d,
+			     double cut)
+{
+	double n = group->members[d];
+
+	return (n - 1) / n / cut / speed(problem, group, d);
+}
+
+/* Seconds per byte over the levels list[0 .. count - 1] of one torus, `inside`
+ * members being below. */
+static double torus(const struct problem *problem,
+		    const struct group_shape *group, const uint32_t *list,
+		    uint32_t count, double inside)
+{
+	double one_by_one = 0, together = 0, cut = inside;
+	double parts[LEVEL_MAX];
+
+	for (uint32_t i = 0; i < count; i++) {
+		one_by_one += dimension_time(problem, group, list[i], cut);
+		cut *= group->members[list[i]];
+		parts[i] = inside * count;
+	}
+	for (uint32_t round = 0; round < count; round++) {
+		double longest = 0;
+
+		for (uint32_t part = 0; part < count; part++) {
+			uint32_t d = list[(part + round) % count];
+
+			longest = fmax(longest, dimension_time(problem, group, d,
+							       parts[part]));
+			parts[part] *= group->members[d];
+		}
+		together += longest;
+	}
+	return fmin(one_by_one, together);
+}
+
+/* A reduce-scatter. */
 static double hierarchical(const struct problem *problem,
-			   const uint32_t *members, const uint32_t *used,
-			   double bytes, bool reduce_in_network)
+			   const struct group_shape *group, double bytes)
+{
+	double inside = 1, total = 0, before = 1;
+	uint32_t list[LEVEL_MAX] = { 0 }, count = 0;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		if (!problem->level[l].joined) {
+			total += bytes * torus(problem, group, list, count,
+					       before);
+			count = 0;
+			before = inside;
+		}
+		if (group->members[l] == 1)
+			continue;
+		list[count++] = l;
+		total += scatter(problem, group, l);
+		inside *= group->members[l];
+	}
+	return total + bytes * torus(problem, group, list, count, before);
+}
+
+/* An all-reduce, in the network where that is offered. */
+static double in_network(const struct problem *problem,
+			 const struct group_shape *group, double bytes)
 {
 	double inside = 1, total = 0;
 
 	for (uint32_t l = 0; l < problem->level_count; l++) {
-		double n = members[l], here = rate(problem, l, used[l]);
-		double latency = problem->level[l].latency_s;
+		const struct problem_level *level = &problem->level[l];
+		double n = group->members[l];
 
-		if (members[l] == 1)
+		if (group->members[l] == 1)
 			continue;
-		if (reduce_in_network && problem->level[l].in_network_reduction)
-			total += bytes / inside / here + 2 * latency;
+		if (level->in_network_reduction)
+			total += (n + 1) / n * bytes / inside /
+				 through(problem, l,
+					 reached(problem, group, l) *
+					 (level->reduction_efficiency > 0 ?
+					  level->reduction_efficiency :
+					  level->efficiency),
+					 group->used, all_ranks) +
+				 2 * level->latency_s;
 		else
-			total += 2 * (n - 1) / n * bytes / inside / here +
-				 2 * (n - 1) * latency;
+			total += 2 * (n - 1) / n * bytes / inside /
+				 speed(problem, group, l) +
+				 2 * scatter(problem, group, l);
 		inside *= n;
 	}
 	return total;
 }
 
-static double all_to_all(const struct problem *problem, const uint32_t *members,
-			 const uint32_t *used, double bytes)
+static double all_to_all(const struct problem *problem,
+			 const struct group_shape *group, double bytes)
 {
-	double n = 1, inside = 1, worst = 0, latency = 0;
+	double n = group_size(problem, group), inside = 1, worst = 0, latency = 0;
+	double below = 0;
 
-	for (uint32_t l = 0; l < problem->level_count; l++)
-		n *= members[l];
 	for (uint32_t l = 0; l < problem->level_count; l++) {
-		double here;
+		uint32_t m = group->members[l];
+		double sent = (n - inside) / n, wait = m - 1.0;
+		double near = inside * m / n;
 
-		if (members[l] == 1)
+		if (m == 1)
 			continue;
-		here = (n - inside) / n * bytes / rate(problem, l, used[l]);
-		if (here > worst)
-			worst = here;
-		latency += (members[l] - 1) * problem->level[l].latency_s;
-		inside *= members[l];
+		for (uint32_t i = l + 1; i < problem->level_count &&
+		     problem->level[i].joined; i++)
+			near *= group->members[i];
+		if (is_full(problem, l)) {
+			sent = (m - 1.0) / m * near;
+			wait = 1;
+		}
+		if (is_ring(problem, l)) {
+			bool closed = is_closed(problem, group, l);
+			double links = uplink(problem, l, group->used[l] *
+					      group->apart[l], closed ? 1 : 0.5);
+
+			sent = (m - 1.0) / m * near;
+			worst = fmax(worst, (double)(m * m / 4) / m * near * bytes /
+					    links / problem->level[l].efficiency);
+			wait = group->apart[l] *
+			       (is_closed(problem, group, l) ? m / 2 : m - 1);
+		}
+		worst = fmax(worst, sent * bytes / speed(problem, group, l));
+		worst = fmax(worst, (n - inside) / n * bytes /
+				    passed(problem, group, l));
+		latency += wait * problem->level[l].latency_s;
+		if (problem->level[l].rails && inside > 1)
+			latency += below;
+		below = step(problem, group, l);
+		inside *= m;
 	}
 	return worst + latency;
 }
 
-double brute_collective(const struct problem *problem, const uint32_t *members,
-			const uint32_t *used, enum collective kind,
+double brute_collective(const struct problem *problem,
+			const struct group_shape *group, enum collective kind,
 			double bytes)
 {
-	uint32_t n = 1;
-	double best;
+	double best, overhead = 0;
+	bool switches = true, reduces = false;
 
-	for (uint32_t l = 0; l < problem->level_count; l++)
-		n *= members[l];
-	if (n == 1 || bytes == 0)
+	if (group_size(problem, group) == 1 || bytes == 0)
 		return 0;
-	if (kind == COLLECTIVE_ALL_TO_ALL)
-		return all_to_all(problem, members, used, bytes);
-	best = ring(problem, members, used, bytes);
-	if (kind == COLLECTIVE_ALL_REDUCE) {
-		best = fmin(best, tree(problem, members, used, bytes));
-		return fmin(best, hierarchical(problem, members, used, bytes,
-					       true));
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		const struct problem_level *level = &problem->level[l];
+
+		if (group->members[l] == 1)
+			continue;
+		overhead = fmax(overhead, level->overhead_s);
+		switches &= level->kind == LEVEL_SWITCH;
+		reduces |= level->in_network_reduction;
 	}
-	return fmin(best / 2, hierarchical(problem, members, used, bytes,
-					   false) / 2);
+	if (kind == COLLECTIVE_ALL_TO_ALL)
+		return all_to_all(problem, group, bytes) + overhead;
+	if (kind == COLLECTIVE_BROADCAST)
+		return spread(problem, group, bytes) + overhead;
+	best = fmin(ring(problem, group, bytes),
+		    hierarchical(problem, group, bytes));
+	if (kind != COLLECTIVE_ALL_REDUCE)
+		return best + overhead;
+	best *= 2;
+	if (switches)
+		best = fmin(best, tree(problem, group, bytes));
+	if (reduces)
+		best = fmin(best, in_network(problem, group, bytes));
+	return best + overhead;
 }
 
 /* ---- schedule ---- */
@@ -274,31 +554,98 @@ static void unroll(struct pricing *pricing)
 				pricing->problem->run[r].class_index;
 }
 
+/* The digits of a rank within its stage, dealt out: part[g][d][l] of the factor
+ * of dimension d at level l goes to expert tensor (g = 0), expert (1) and expert
+ * data (2), the one before being the inner. */
+struct expert_parts {
+	uint32_t part[3][DIMENSION_PIPELINE][LEVEL_MAX];
+};
+
+/* False if the placement does not fit the expert degrees. */
+static bool deal_experts(const struct problem *problem,
+			 const struct problem_shape *shape,
+			 const struct placement *placement,
+			 struct expert_parts *dealt)
+{
+	uint32_t left[2] = { shape->expert_tensor, shape->expert };
+
+	for (uint32_t d = 0; d < DIMENSION_PIPELINE; d++) {
+		for (uint32_t l = 0; l < problem->level_count; l++) {
+			uint32_t rest = placement->factor[d][l];
+
+			for (uint32_t g = 0; g < 2; g++) {
+				uint32_t take = smaller(rest, left[g]);
+
+				if (rest % take != 0 || left[g] % take != 0)
+					return false;
+				dealt->part[g][d][l] = take;
+				left[g] /= take;
+				rest /= take;
+			}
+			dealt->part[2][d][l] = rest;
+		}
+	}
+	return true;
+}
+
+static void expert_group(const struct pricing *pricing, uint32_t g,
+			 struct group_shape *shape)
+{
+	struct expert_parts dealt;
+
+	deal_experts(pricing->problem, pricing->shape,
+		     &pricing->plan->placement, &dealt);
+	for (uint32_t l = 0; l < pricing->problem->level_count; l++) {
+		uint32_t members = 1, stretch = 1, before = 1;
+
+		for (uint32_t d = 0; d < DIMENSION_PIPELINE; d++) {
+			for (uint32_t i = 0; i < 3; i++) {
+				before *= dealt.part[i][d][l];
+				if (i != g || dealt.part[i][d][l] == 1)
+					continue;
+				members *= dealt.part[i][d][l];
+				stretch = before;
+			}
+		}
+		shape->used[l] = pricing->used[l];
+		shape->members[l] = members;
+		shape->apart[l] = stretch / members;
+	}
+}
+
 static void group_of(const struct pricing *pricing, enum group group,
-		     uint32_t *members)
+		     struct group_shape *shape)
 {
 	const struct placement *f = &pricing->plan->placement;
 
+	if (group == GROUP_EXPERT_TENSOR)
+		expert_group(pricing, 0, shape);
+	if (group == GROUP_EXPERT)
+		expert_group(pricing, 1, shape);
+	if (group == GROUP_EXPERT_DATA)
+		expert_group(pricing, 2, shape);
+	if (group >= GROUP_EXPERT)
+		return;
+
 	for (uint32_t l = 0; l < pricing->problem->level_count; l++) {
-		members[l] = 1;
-		if (group == GROUP_TENSOR)
-			members[l] = f->factor[DIMENSION_TENSOR][l];
-		if (group == GROUP_CONTEXT)
-			members[l] = f->factor[DIMENSION_CONTEXT][l];
-		if (group == GROUP_DATA_CONTEXT)
-			members[l] = f->factor[DIMENSION_DATA][l] *
-				     f->factor[DIMENSION_CONTEXT][l];
+		uint32_t t = f->factor[DIMENSION_TENSOR][l];
+		uint32_t c = f->factor[DIMENSION_CONTEXT][l];
+		uint32_t d = f->factor[DIMENSION_DATA][l];
+
+		shape->used[l] = pricing->used[l];
+		shape->members[l] = group == GROUP_TENSOR ? t :
+				    group == GROUP_CONTEXT ? c : c * d;
+		shape->apart[l] = group == GROUP_TENSOR ? 1 : t;
 	}
 }
 
 static double group_time(const struct pricing *pricing, enum group group,
 			 enum collective kind, double bytes)
 {
-	uint32_t members[LEVEL_MAX];
+	struct group_shape shape;
 
-	group_of(pricing, group, members);
-	return brute_collective(pricing->problem, members, pricing->used, kind,
-				bytes);
+	group_of(pricing, group, &shape);
+	return brute_collective(pricing->problem, &shape, kind, bytes);
 }
 
 static void price_placement(struct pricing *pricing)
@@ -333,33 +680,102 @@ static void price_placement(struct pricing *pricing)
 	}
 }
 
-/* Level and rate between two pipeline ranks. */
-static uint32_t border(const struct pricing *pricing, uint32_t a, uint32_t b,
-		       double *rate_Bps)
+/* Level between two pipeline ranks. */
+static uint32_t border(const struct pricing *pricing, uint32_t a, uint32_t b)
 {
 	const uint32_t *factor =
 		pricing->plan->placement.factor[DIMENSION_PIPELINE];
-	uint32_t level = 0, inside = 1, ranks = 1;
+	uint32_t level = 0, inside = 1;
 
 	for (uint32_t l = 0; l < pricing->problem->level_count; l++) {
 		if (a / inside % factor[l] != b / inside % factor[l])
 			level = l;
 		inside *= factor[l];
 	}
-	for (uint32_t l = 0; l < level; l++)
-		ranks *= factor[l];
-	*rate_Bps = rate(pricing->problem, level,
-			 (double)pricing->used[level] / ranks);
 	return level;
+}
+
+/* Devices of one pipeline rank at a level: the step to the next rank. */
+static uint32_t stage_width(const struct pricing *pricing, uint32_t l)
+{
+	const struct placement *f = &pricing->plan->placement;
+
+	return f->factor[DIMENSION_TENSOR][l] * f->factor[DIMENSION_CONTEXT][l] *
+	       f->factor[DIMENSION_DATA][l];
+}
+
+/* Whether the last stage of a child and the first one of the next lie on
+ * different rails. */
+static bool changes_rail(const struct pricing *pricing, uint32_t level)
+{
+	const struct problem *problem = pricing->problem;
+	uint32_t last = 0, devices = 1;
+
+	if (!problem->level[level].rails)
+		return false;
+	for (uint32_t l = 0; l < level; l++) {
+		uint32_t p = pricing->plan->placement
+				     .factor[DIMENSION_PIPELINE][l];
+
+		last += (p - 1) * stage_width(pricing, l) * devices;
+		devices *= problem->level[l].fanout;
+	}
+	return last % problem->level[level].rails != 0;
+}
+
+/* Rate and latency from each device of a pipeline rank to one `ahead` at level l, a
+ * child of which has `ranks` of them. */
+static double neighbour(const struct pricing *pricing, uint32_t l,
+			uint32_t ranks, uint32_t ahead, double *latency)
+{
+	const struct problem *problem = pricing->problem;
+	const struct problem_level *level = &problem->level[l];
+	double apart = 1, share = 1, hops = 1;
+
+	if (is_ring(problem, l)) {
+		apart = stage_width(pricing, l);
+		hops = ahead * apart;
+		if (level->wrap && level->fanout - hops < hops)
+			hops = level->fanout - hops;
+		share = level->wrap && 2 * hops == level->fanout ? 1 : 0.5;
+	}
+	if (is_full(problem, l) && level->fanout > 1)
+		share = 1.0 / (level->fanout - 1);
+	*latency = hops * level->latency_s;
+	return level->efficiency *
+	       rate(problem, l, apart * pricing->used[l] / ranks, share);
 }
 
 static double send(const struct pricing *pricing, uint32_t a, uint32_t b,
 		   double bytes)
 {
-	double rate_Bps;
-	uint32_t level = border(pricing, a, b, &rate_Bps);
+	const struct problem *problem = pricing->problem;
+	const uint32_t *p = pricing->plan->placement.factor[DIMENSION_PIPELINE];
+	uint32_t l = border(pricing, a, b), ranks[LEVEL_MAX] = { 1 };
+	const struct problem_level *level = &problem->level[l];
+	double time = level->overhead_s, latency, Bps;
 
-	return pricing->problem->level[level].latency_s + bytes / rate_Bps;
+	for (uint32_t i = 0; i < l; i++)
+		ranks[i + 1] = ranks[i] * p[i];
+	Bps = neighbour(pricing, l, ranks[l], 1, &latency);
+	Bps = through(problem, l, Bps, pricing->used, ranks);
+	time += latency;
+	for (uint32_t i = l; i > 0 && problem->level[i].joined; i--) {
+		double back = neighbour(pricing, i - 1, ranks[i - 1],
+					p[i - 1] - 1, &latency);
+
+		if (p[i - 1] == 1)
+			continue;
+		Bps = fmin(Bps, back);
+		time += latency;
+	}
+	time += bytes / Bps;
+	if (l > 0 && changes_rail(pricing, l)) {
+		level--;
+		time += level->latency_s +
+			bytes / level->bandwidth_Bps / level->efficiency;
+	}
+	return time;
 }
 
 static uint32_t chunk_of(const struct brute_plan *plan, uint32_t layer)
@@ -379,7 +795,7 @@ static void price_tied(const struct pricing *pricing, double *parameters,
 	const struct problem *problem = pricing->problem;
 	const struct problem_weight *weight;
 	uint32_t p = pricing->plan->choice.pipeline, a = p, b = p, level;
-	double bytes, rate_Bps;
+	double bytes;
 
 	if (problem->tied_class == CLASS_NONE)
 		return;
@@ -398,9 +814,9 @@ static void price_tied(const struct pricing *pricing, double *parameters,
 		return;
 	}
 	bytes = weight->tied_parameters * problem->sync.reduce_bytes;
-	level = border(pricing, a, b, &rate_Bps);
-	extra_s[a] = extra_s[b] =
-		2 * problem->level[level].latency_s + bytes / rate_Bps;
+	level = border(pricing, a, b);
+	extra_s[a] = extra_s[b] = problem->level[level].latency_s +
+				  send(pricing, a, b, bytes);
 }
 
 /* Cost and weight of the layers of every chunk. */
@@ -410,7 +826,8 @@ struct chunks {
 	double stage_forward_s[BRUTE_STAGE_MAX];
 	double stage_backward_s[BRUTE_STAGE_MAX];
 	double working_bytes[BRUTE_STAGE_MAX];
-	double parameters[BRUTE_STAGE_MAX];
+	double parameters[BRUTE_STAGE_MAX];	/* without those of experts */
+	double expert_parameters[BRUTE_STAGE_MAX];
 };
 
 static void fill_chunks(const struct pricing *pricing, struct chunks *chunks)
@@ -440,6 +857,7 @@ static void fill_chunks(const struct pricing *pricing, struct chunks *chunks)
 			chunks->working_bytes[k] = fmax(
 				chunks->working_bytes[k], cost->working_bytes);
 			chunks->parameters[k] += weight->parameters;
+			chunks->expert_parameters[k] += weight->expert_parameters;
 			plan->stage_layers[k] += problem->class_is_block[class];
 			chunks->transfer_s[c] = c + 1 == count ? 0 :
 				send(pricing, k, (c + 1) % p,
@@ -459,16 +877,26 @@ static void price_stage(const struct pricing *pricing,
 	struct brute_plan *plan = pricing->plan;
 	uint32_t p = plan->choice.pipeline, v = plan->choice.virtual_stages;
 	double parameters = chunks->parameters[k];
+	double experts = chunks->expert_parameters[k];
 	double replicas = plan->choice.data * pricing->shape->context;
-	double shard = plan->choice.zero == 1 ? replicas : 1;
+	uint32_t cut = pricing->shape->expert * pricing->shape->expert_tensor;
+	double copies = replicas * pricing->shape->tensor / cut;
+	double stepped = plan->choice.zero == 1 ?
+		parameters / replicas + experts / copies : parameters + experts;
 	double saved[BRUTE_STAGE_MAX], time, gather = 0;
 	uint32_t groups = (pricing->shape->tensor > 1) +
 			  (pricing->shape->context > 1) + (replicas > 1) +
 			  (p > 1);
+	enum collective reduction = plan->choice.zero == 1 ?
+		COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
 
-	time = group_time(pricing, GROUP_DATA_CONTEXT, plan->choice.zero == 1 ?
-			  COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
-			  parameters * sync->reduce_bytes);
+	if (cut > 1)
+		groups += (pricing->shape->expert > 1) +
+			  (pricing->shape->expert_tensor > 1) + (copies > 1);
+	time = group_time(pricing, GROUP_DATA_CONTEXT, reduction,
+			  parameters * sync->reduce_bytes) +
+	       group_time(pricing, GROUP_EXPERT_DATA, reduction,
+			  experts * sync->reduce_bytes);
 	if (sync->overlap_reduce)
 		time = fmax(0, time - chunks->stage_backward_s[k]);
 	plan->reduce_exposed_s[k] = time + extra_s;
@@ -476,17 +904,20 @@ static void price_stage(const struct pricing *pricing,
 	if (plan->choice.zero == 1)
 		gather = group_time(pricing, GROUP_DATA_CONTEXT,
 				    COLLECTIVE_ALL_GATHER,
-				    parameters * sync->gather_bytes);
+				    parameters * sync->gather_bytes) +
+			 group_time(pricing, GROUP_EXPERT_DATA,
+				    COLLECTIVE_ALL_GATHER,
+				    experts * sync->gather_bytes);
 	if (sync->overlap_gather)
 		gather = fmax(0, gather - chunks->stage_forward_s[k]);
-	plan->update_s[k] = gather + parameters * sync->step_bytes / shard /
+	plan->update_s[k] = gather + stepped * sync->step_bytes /
 				     sync->memory_bandwidth_Bps;
 
 	for (uint32_t j = 0; j < v; j++)
 		saved[j] = chunks->saved_bytes[j * p + k];
-	plan->stage_bytes[k] = parameters * memory->weight_bytes +
-		parameters * memory->gradient_bytes +
-		parameters * memory->optimizer_bytes / shard +
+	plan->stage_bytes[k] = (parameters + experts) * memory->weight_bytes +
+		(parameters + experts) * memory->gradient_bytes +
+		stepped * memory->optimizer_bytes +
 		brute_activations(p, v, plan->choice.micro_batches, k, saved) +
 		chunks->working_bytes[k] + memory->reserve_bytes +
 		groups * memory->group_bytes;
@@ -626,7 +1057,10 @@ bool brute_price(const struct problem *problem, struct brute_plan *plan)
 		.plan = plan,
 		.shape = &problem->shape[plan->choice.shape],
 	};
+	struct expert_parts dealt;
 
+	if (!deal_experts(problem, pricing.shape, &plan->placement, &dealt))
+		return false;
 	unroll(&pricing);
 	price_placement(&pricing);
 	return judge_plan(&pricing) &&
@@ -687,6 +1121,8 @@ int brute_compare(const struct problem *problem, const struct brute_plan *a,
 		{ a->devices, b->devices },
 		{ s->tensor, t->tensor },
 		{ s->context, t->context },
+		{ s->expert, t->expert },
+		{ s->expert_tensor, t->expert_tensor },
 		{ a->choice.pipeline, b->choice.pipeline },
 		{ a->choice.virtual_stages, b->choice.virtual_stages },
 		{ s->micro_batch, t->micro_batch },
@@ -758,11 +1194,14 @@ static void try_placements(struct pricing *pricing, uint32_t cell,
 	uint32_t d = cell % DIMENSION_COUNT, l = cell / DIMENSION_COUNT;
 	struct placement *placement = &pricing->plan->placement;
 	uint32_t column = 1, rest[DIMENSION_COUNT];
+	struct expert_parts dealt;
 
 	if (l == problem->level_count) {
 		for (d = 0; d < DIMENSION_COUNT; d++)
 			if (left[d] != 1)
 				return;
+		if (!deal_experts(problem, pricing->shape, placement, &dealt))
+			return;
 		price_placement(pricing);
 		try_cuts(pricing, 0, 0, result);
 		return;
@@ -826,6 +1265,9 @@ static void try_shape(struct pricing *pricing, struct brute_result *result)
 		    !in_domain(&problem->virtual_stages, v))
 			continue;
 		if (problem->global_batch % (shape->micro_batch * d) != 0)
+			continue;
+		if (shape->tensor * shape->context * d %
+		    (shape->expert * shape->expert_tensor) != 0)
 			continue;
 		choice->data = d;
 		choice->pipeline = p;

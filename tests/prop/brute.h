@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "solver/network.h"
 #include "solver/plan.h"
 #include "tests/prop/random_problem.h"
 
@@ -57,8 +58,8 @@ int brute_compare(const struct problem *problem, const struct brute_plan *a,
 bool brute_price(const struct problem *problem, struct brute_plan *plan);
 
 /* The parts, for comparison with the solver's own. */
-double brute_collective(const struct problem *problem, const uint32_t *members,
-			const uint32_t *used, enum collective kind,
+double brute_collective(const struct problem *problem,
+			const struct group_shape *group, enum collective kind,
 			double bytes);
 
 struct brute_operation {

@@ -44,8 +44,11 @@ struct maker {
 	struct arena *arena;
 	bool dyadic;
 	bool flat;		/* all costs from a few equal values */
+	bool plain;		/* all alike: nearly everything ties */
+	bool still;		/* and compute takes no time */
 	bool roomy;		/* as large a space as the oracle can walk */
 	bool cuts;		/* few configurations, all with many cuts */
+	bool experts;		/* some layers have experts */
 	double comm;		/* typical bytes of a collective */
 };
 
@@ -69,6 +72,8 @@ static double amount(struct maker *maker, double typical)
 {
 	static const double few[] = { 0.5, 1, 1, 2 };
 
+	if (maker->plain)
+		return typical;
 	if (maker->dyadic || maker->flat)
 		return typical * few[below(maker, 4)];
 	return typical * exp2(4 * random_unit(&maker->random) - 2);
@@ -76,6 +81,8 @@ static double amount(struct maker *maker, double typical)
 
 static double amount_or_zero(struct maker *maker, double typical, double zero)
 {
+	if (maker->plain)
+		zero = (1 + zero) / 2;
 	return chance(maker, zero) ? 0 : amount(maker, typical);
 }
 
@@ -113,6 +120,33 @@ static void make_fanouts(struct maker *maker)
 	}
 }
 
+/* Dyadic problems keep to halves: no full levels, tori of two dimensions. */
+static void make_level_kind(struct maker *maker, struct problem_level *level,
+			    uint32_t l)
+{
+	if (chance(maker, 0.2))
+		level->overhead_s = amount(maker, 0x1p-6);
+	if (chance(maker, 0.2))
+		level->nics = maker->dyadic ? 1u << below(maker, 3) :
+					      1 + below(maker, 8);
+	if (l > 0 && chance(maker, 0.2))
+		level->rails = 1 + below(maker, 8);
+	if (level->in_network_reduction && chance(maker, 0.5))
+		level->reduction_efficiency = maker->dyadic ? 0.25 :
+			0.3 + 0.7 * random_unit(&maker->random);
+	if (!chance(maker, 0.4))
+		return;
+	level->in_network_reduction = false;
+	level->kind = !maker->dyadic && chance(maker, 0.4) ? LEVEL_FULL :
+							     LEVEL_RING;
+	if (level->kind == LEVEL_FULL)
+		return;
+	level->wrap = chance(maker, 0.6);
+	if (l > 0 && (!maker->dyadic || l == 1))
+		level->joined = level[-1].kind == LEVEL_RING &&
+				chance(maker, 0.7);
+}
+
 static void make_network(struct maker *maker)
 {
 	struct problem *problem = maker->problem;
@@ -135,6 +169,7 @@ static void make_network(struct maker *maker)
 			level->efficiency = maker->dyadic ? 0.5 :
 				0.3 + 0.7 * random_unit(&maker->random);
 		level->in_network_reduction = chance(maker, 0.25);
+		make_level_kind(maker, level, l);
 	}
 }
 
@@ -220,6 +255,17 @@ static void make_tied(struct maker *maker)
 
 /* ---- shapes and costs ---- */
 
+static void cut_experts(struct maker *maker, struct problem_shape *shape)
+{
+	static const uint32_t power[] = { 1, 2, 2, 4, 8 };
+	static const uint32_t any[] = { 1, 2, 2, 3, 4, 6 };
+
+	shape->expert = maker->dyadic ? pick(maker, power, 5) :
+					pick(maker, any, 6);
+	if (chance(maker, 0.4))
+		shape->expert_tensor = maker->dyadic ? 2 : 2 + below(maker, 2);
+}
+
 static void make_shapes(struct maker *maker)
 {
 	static const uint32_t power[] = { 1, 1, 1, 2, 2, 4 };
@@ -245,6 +291,8 @@ static void make_shapes(struct maker *maker)
 		shape[s].expert = shape[s].expert_tensor = 1;
 		if (s == 0 && chance(maker, 0.7))
 			shape[s].tensor = shape[s].context = 1;
+		if (maker->experts && chance(maker, 0.7))
+			cut_experts(maker, &shape[s]);
 		shape[s].sequence = chance(maker, 0.4);
 		shape[s].micro_batch = maker->dyadic ?
 			pick(maker, micro_power, 4) : pick(maker, micro, 5);
@@ -261,13 +309,13 @@ static uint32_t make_collectives(struct maker *maker,
 {
 	static const enum group groups[] = {
 		GROUP_TENSOR, GROUP_TENSOR, GROUP_TENSOR, GROUP_CONTEXT,
-		GROUP_CONTEXT,
+		GROUP_CONTEXT, GROUP_EXPERT, GROUP_EXPERT, GROUP_EXPERT_TENSOR,
 	};
-	uint32_t count = below(maker, 4);
+	uint32_t count = below(maker, 4), kinds = maker->experts ? 8 : 5;
 
 	for (uint32_t i = 0; i < count; i++) {
 		out[i].kind = (enum collective)below(maker, COLLECTIVE_COUNT);
-		out[i].group = groups[below(maker, 5)];
+		out[i].group = groups[below(maker, kinds)];
 		out[i].backward = chance(maker, 0.5);
 		out[i].bytes = amount_or_zero(maker, maker->comm, 0.1);
 		out[i].hidden_s = amount_or_zero(maker, 0.125, 0.6);
@@ -280,12 +328,14 @@ static void make_cost(struct maker *maker, const struct problem_shape *shape,
 {
 	double work = (double)shape->micro_batch /
 		      (shape->tensor * shape->context);
-	double typical = is_block ? work : work / 4;
+	double typical = is_block || maker->plain ? work : work / 4;
+	bool zero = maker->still || chance(maker, 0.05);
 
-	policy[0].forward_s = amount_or_zero(maker, typical, 0.05);
-	policy[0].backward_s = maker->flat ? 2 * policy[0].forward_s :
-			       amount_or_zero(maker, 2 * typical, 0.05);
-	policy[0].saved_bytes = chance(maker, 0.05) ? 0 :
+	policy[0].forward_s = zero ? 0 : amount(maker, typical);
+	policy[0].backward_s = maker->flat || maker->plain ?
+		2 * policy[0].forward_s :
+		amount_or_zero(maker, 2 * typical, 0.05);
+	policy[0].saved_bytes = chance(maker, maker->plain ? 0.7 : 0.05) ? 0 :
 				whole(maker, 64 * shape->micro_batch);
 	policy[0].working_bytes = amount_or_zero(maker, 64, 0.3);
 	for (int r = 1; r < RECOMPUTE_COUNT; r++) {
@@ -346,6 +396,10 @@ static void make_weights(struct maker *maker)
 
 			w->parameters = chance(maker, 0.05) ? 0 :
 				whole(maker, 256.0 / problem->shape[s].tensor);
+			if (maker->experts && chance(maker, 0.6))
+				w->expert_parameters = whole(maker, 256.0 /
+					problem->shape[s].expert /
+					problem->shape[s].expert_tensor);
 			w->output_bytes = amount_or_zero(maker, maker->comm, 0.1);
 		}
 		if (problem->tied_class == CLASS_NONE)
@@ -710,8 +764,11 @@ void random_problem_make(struct random_problem *made, uint64_t seed,
 	memset(made, 0, sizeof(*made));
 	maker.dyadic = made->dyadic = chance(&maker, 0.25);
 	maker.flat = chance(&maker, 0.2);
+	maker.plain = maker.dyadic && chance(&maker, 0.4);
+	maker.still = maker.plain && chance(&maker, 0.3);
 	maker.roomy = chance(&maker, 0.3);
 	maker.cuts = !maker.roomy && chance(&maker, 0.3);
+	maker.experts = chance(&maker, 0.35);
 	maker.comm = chance(&maker, 0.1) ? 0x1p-4 : chance(&maker, 0.5) ? 64 : 512;
 	make_network(&maker);
 	make_chain(&maker);
@@ -753,6 +810,7 @@ void random_problem_slow(const struct problem *problem, struct problem *slow,
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		slow->level[l].bandwidth_Bps /= 2;
 		slow->level[l].latency_s *= 2;
+		slow->level[l].overhead_s *= 2;
 	}
 	slow->sync.memory_bandwidth_Bps /= 2;
 	slow->cost = cost;
@@ -764,6 +822,9 @@ void random_problem_widen(const struct problem *problem, struct problem *wide)
 	uint32_t outermost = problem->level_count - 1;
 
 	*wide = *problem;
+	/* More children thin out the links of a full level and open rings. */
+	if (wide->level[outermost].kind != LEVEL_SWITCH)
+		return;
 	wide->level[outermost].fanout++;
 	wide->device_count = wide->device_count / problem->level[outermost].fanout *
 			     wide->level[outermost].fanout;
@@ -876,16 +937,18 @@ static void print_shape(FILE *file, const struct problem *problem, uint32_t s)
 {
 	const struct problem_shape *shape = &problem->shape[s];
 
-	fprintf(file, "  shape %u: tensor %u context %u micro-batch %u%s\n", s,
-		shape->tensor, shape->context, shape->micro_batch,
+	fprintf(file, "  shape %u: tensor %u context %u expert %u x %u micro-batch "
+		"%u%s\n", s, shape->tensor, shape->context, shape->expert,
+		shape->expert_tensor, shape->micro_batch,
 		shape->sequence ? " sequence" : "");
 	for (uint32_t i = 0; i < problem->class_count; i++) {
 		const struct problem_weight *weight =
 			problem_weight_at(problem, s, i);
 
-		fprintf(file, "    class %u: parameters %.17g tied %.17g output "
-			"%.17g\n", i, weight->parameters,
-			weight->tied_parameters, weight->output_bytes);
+		fprintf(file, "    class %u: parameters %.17g experts %.17g tied "
+			"%.17g output %.17g\n", i, weight->parameters,
+			weight->expert_parameters, weight->tied_parameters,
+			weight->output_bytes);
 		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 			const struct problem_cost *cost = problem_cost_at(
 				problem, s, i, (enum recompute)r);
@@ -926,10 +989,15 @@ void random_problem_print(const struct problem *problem, FILE *file)
 		const struct problem_level *level = &problem->level[l];
 
 		fprintf(file, "  level %u: fanout %u bandwidth %.17g latency %.17g "
-			"oversubscription %.17g efficiency %.17g%s\n", l,
+			"oversubscription %.17g efficiency %.17g%s", l,
 			level->fanout, level->bandwidth_Bps, level->latency_s,
 			level->oversubscription, level->efficiency,
 			level->in_network_reduction ? " reduces" : "");
+		fprintf(file, " %.17g kind %d%s%s overhead %.17g nics %u "
+			"rails %u\n", level->reduction_efficiency,
+			(int)level->kind, level->wrap ? " wraps" : "",
+			level->joined ? " joined" : "", level->overhead_s,
+			level->nics, level->rails);
 	}
 	fprintf(file, "  batch %u, zero %d%d, recompute %d%d%d, uniform %d\n",
 		problem->global_batch, problem->zero[0], problem->zero[1],

@@ -49,10 +49,12 @@ static void print_choice(const struct problem *problem,
 {
 	const struct problem_shape *shape = &problem->shape[choice->shape];
 
-	print_error("    shape %u (tensor %u context %u micro-batch %u) data %u "
+	print_error("    shape %u (tensor %u context %u expert %u x %u micro-batch "
+		    "%u) data %u "
 		    "pipeline %u virtual %u micro-batches %u zero %u recompute "
 		    "%d\n", choice->shape, shape->tensor, shape->context,
-		    shape->micro_batch, choice->data, choice->pipeline,
+		    shape->expert, shape->expert_tensor, shape->micro_batch,
+		    choice->data, choice->pipeline,
 		    choice->virtual_stages, choice->micro_batches, choice->zero,
 		    (int)choice->recompute);
 	for (uint32_t l = 0; l < problem->level_count; l++)
@@ -559,6 +561,8 @@ static void random_group(struct random *random, const struct problem *problem,
 		shape->used[l] = used;
 		shape->members[l] = 1 + random_below(random, fanout);
 		others = 1 + random_below(random, fanout / shape->members[l]);
+		shape->apart[l] = 1 + random_below(random, others);
+		others = others / shape->apart[l] * shape->apart[l];
 		used *= shape->members[l] * others;
 	}
 }
@@ -583,8 +587,7 @@ static void test_collective(void **state)
 			double theirs = network_collective(&trial.made.problem,
 				&shape, (enum collective)kind, bytes, &algorithm);
 			double mine = brute_collective(&trial.made.problem,
-				shape.members, shape.used,
-				(enum collective)kind, bytes);
+				&shape, (enum collective)kind, bytes);
 			struct network_lines lines = network_lines(
 				&trial.made.problem, &shape);
 
@@ -754,7 +757,7 @@ static void test_range(void **state)
 
 /* ---- the checker refuses what is wrong ---- */
 
-#define TAMPERS 46
+#define TAMPERS 47
 
 /* Makes one thing in a good plan wrong; false if it need not be. */
 static bool tamper(struct plan *plan, uint32_t which)
@@ -766,7 +769,8 @@ static bool tamper(struct plan *plan, uint32_t which)
 		&plan->breakdown.context_s, &plan->breakdown.expert_s,
 		&plan->breakdown.pipeline_s, &plan->breakdown.bubble_s,
 		&plan->breakdown.data_s, &plan->breakdown.optimizer_s,
-		&stage->parameters, &stage->forward_s, &stage->backward_s,
+		&stage->parameters, &stage->expert_parameters,
+		&stage->forward_s, &stage->backward_s,
 		&stage->compute_s, &stage->tensor_s, &stage->context_s,
 		&stage->expert_s, &stage->send_s, &stage->reduce_s,
 		&stage->reduce_exposed_s, &stage->gather_s,
@@ -793,7 +797,8 @@ static bool tamper(struct plan *plan, uint32_t which)
 		*number[which] += 1e-6 * (1 + plan->time_s + *number[which]);
 		return true;
 	}
-	*count[which - numbers] += 1;
+	/* The next shape may be the same. */
+	*count[which - numbers] += which == numbers ? 64 : 1;
 	/* Without replicas or weights ZeRO 1 is ZeRO 0: not wrong. */
 	if (plan->choice.zero == 1)
 		return count[which - numbers] != &plan->choice.zero;

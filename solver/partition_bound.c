@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bound on a configuration under a placement before any cut is tried.
+ */
+#include <math.h>
+
+#include "solver/bound.h"
+#include "solver/even.h"
+#include "solver/partition.h"
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* One stage: there is nothing to cut. */
+static void bound_whole(struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t length = chain->length;
+	struct holding held = chain_held(chain, 0, length);
+
+	partition->span_s = partition->micro_batches * chain_both(chain, 0, length);
+	partition->low_s =
+		partition->span_s +
+		partition_reduce(partition, held,
+				 chain_backward(chain, 0, length)) +
+		partition_step(partition, held,
+			       chain_forward(chain, 0, length));
+}
+
+/* 1F1B: loops over all stages, the rest in one loop over the last ones, which
+ * hold at least the last layers. */
+static double span_plain(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	uint32_t loops = (m - 1) / p, rest = (m - 1) % p, length = chain->length;
+	double all = chain_both(chain, 0, length);
+	double whole = all + 2 * partition->transfer_rest_s[0];
+	double span = bound_loop(whole, whole, p, m,
+				 most(chain->layer_most_s, all / p),
+				 most(chain->half_most_s, all / p / 2));
+
+	if (rest)
+		span = most(span, whole + loops * whole +
+					  chain_both(chain, length - rest, length) +
+					  2 * partition->transfer_rest_s[p - rest]);
+	return span;
+}
+
+/* The end by which a plan must be done to beat the incumbent. */
+static double end_most(const struct partition *partition)
+{
+	const struct incumbent *incumbent = partition->incumbent;
+
+	if (!incumbent->found || !incumbent->time_only)
+		return INFINITY;
+	return incumbent->merit.objective[0] * (1 + 2 * TIE);
+}
+
+/* Interleaved: a path follows the first micro-batch through all chunks of the
+ * rows before c, goes on in row c to device k, stays there until the last
+ * micro-batch's backward through its chunk of row c, and leaves with it. Its
+ * mean over all k and c has what every device does, and of row c's chunks
+ * on device j the (p - 1 - j)/p-th part: least when the last devices have as
+ * much as they can. */
+static double span_ramp(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	const double *transfer = partition->transfer_least_s;
+	uint32_t p = partition->pipeline, v = partition->virtual_stages;
+	double m = partition->micro_batches, all = chain_both(chain, 0, chain->length);
+	double load_most = end_most(partition) / m, rest = all, ramp = 0;
+	double transfers = 0, before = 0;
+
+	for (uint32_t j = p; j-- > 0;) {
+		double load = least(rest, load_most);
+
+		ramp += (p - 1 - j) * load;
+		rest -= load;
+	}
+	for (uint32_t c = 0; c < v; c++) {
+		transfers += before;
+		for (uint32_t j = 0; j < p && c * p + j + 1 < partition->chunks;
+		     j++) {
+			transfers += (double)(p - 1 - j) / p * transfer[c * p + j];
+			before += transfer[c * p + j];
+		}
+	}
+	return m * all / p + ramp / p / v + 2 * transfers / v;
+}
+
+/* Interleaved: the mean of what the devices wait for and do; and one
+ * micro-batch through all, then the others through the longest half chunk. */
+static double span_interleaved(const struct partition *partition,
+			       const double *entry)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, m = partition->micro_batches;
+	double all = chain_both(chain, 0, chain->length), sum = m * all;
+
+	for (uint32_t k = 0; k < p; k++)
+		sum += entry[k];
+	return most(most(sum / p, span_ramp(partition)),
+		    all + 2 * partition->transfer_rest_s[0] +
+			    (m - 1) * most(chain->half_most_s,
+					   all / partition->chunks / 2));
+}
+
+/* Devices as far as whole layers of the frequent kind decide. */
+struct devices {
+	const struct partition *partition;
+	const struct deal *deal;
+	const struct deal_limits *limits;
+	struct holding unit_held;
+	double unit_forward_s, unit_backward_s;
+};
+
+/* What the ends of the chain add to device k. */
+struct ends {
+	struct holding held;
+	double forward_s, backward_s;
+};
+
+static void add_end(const struct chain *chain, uint32_t at, struct ends *ends)
+{
+	ends->held = holding_add(ends->held,
+				 chain_held_apart(chain, at, at + 1));
+	ends->forward_s += chain_forward(chain, at, at + 1);
+	ends->backward_s += chain_backward(chain, at, at + 1);
+}
+
+static struct ends ends_of(const struct devices *devices, uint32_t k)
+{
+	const struct chain *chain = devices->partition->chain;
+	struct ends ends = { 0 };
+
+	if (k == 0)
+		add_end(chain, 0, &ends);
+	if (k == devices->partition->pipeline - 1)
+		add_end(chain, chain->length - 1, &ends);
+	return ends;
+}
+
+static double reduce_left(const struct devices *devices, double units)
+{
+	struct ends ends = ends_of(devices, 0);
+
+	return partition_reduce_left(
+		devices->partition,
+		holding_add(ends.held, holding_times(devices->unit_held, units)),
+		ends.backward_s + units * devices->unit_backward_s);
+}
+
+/* Step and exposed gather of device k with some number of units in a range: the
+ * larger of an increasing and a concave function. */
+static double step_least(const struct devices *devices, uint32_t k, double low,
+			 double high)
+{
+	const struct partition *partition = devices->partition;
+	struct ends ends = ends_of(devices, k);
+	double units[2] = { low, high }, left = INFINITY, step = INFINITY;
+
+	for (int i = 0; i < 2; i++) {
+		struct holding held = holding_add(
+			ends.held, holding_times(devices->unit_held, units[i]));
+		double forward = ends.forward_s + units[i] * devices->unit_forward_s;
+		double own = share_step(&partition->share, held);
+
+		step = least(step, own);
+		left = least(left, own + partition_gather_left(partition, held,
+							       forward));
+	}
+	return most(step, left);
+}
+
+/* Some device has the mean number of units or more. */
+static double steps_least(const struct devices *devices, const double *high)
+{
+	uint32_t p = devices->partition->pipeline;
+	double mean = ceil((double)devices->deal->units / p), step = INFINITY;
+
+	for (uint32_t k = 0; k < p; k++)
+		if (high[k] >= mean)
+			step = least(step, step_least(devices, k, mean, high[k]));
+	return isinf(step) ? 0 : step;
+}
+
+/* Device 0 ends last, so its exposed reduction comes after the schedule. It has
+ * what the others have no room for, at least. */
+static double first_reduce(const struct devices *devices, const double *high)
+{
+	const struct partition *partition = devices->partition;
+	const struct chain *chain = partition->chain;
+	double low = devices->deal->units, reduce;
+
+	for (uint32_t k = 1; k < partition->pipeline; k++)
+		low -= high[k];
+	low = most(low, deal_units_least(devices->deal, devices->limits, 0));
+	reduce = most(0, least(reduce_left(devices, low),
+			       reduce_left(devices, high[0])));
+	if (chain->tied_last < chain->length)
+		reduce += partition_exchange(partition, 0, partition->pipeline - 1);
+	return reduce;
+}
+
+/* What comes after the schedule in every plan that beats the incumbent. */
+static double tails(const struct devices *devices)
+{
+	const struct partition *partition = devices->partition;
+	double *high = partition->forward_s;
+	double end = end_most(partition), tail = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t k = 0; k < partition->pipeline; k++)
+			high[k] = most(0, deal_units_by(devices->deal,
+							devices->limits, k,
+							end - tail));
+		tail = first_reduce(devices, high) + steps_least(devices, high);
+	}
+	return tail;
+}
+
+/* The frequent layer, wherever it lies: the second one if any is between the
+ * ends. */
+static void find_unit(struct devices *devices)
+{
+	const struct chain *chain = devices->partition->chain;
+	struct ends unit = { 0 };
+
+	if (devices->deal->units)
+		add_end(chain, 1, &unit);
+	devices->unit_held = unit.held;
+	devices->unit_forward_s = unit.forward_s;
+	devices->unit_backward_s = unit.backward_s;
+}
+
+/* Whether the layers of every device are known from its number of units. */
+static bool units_tell_all(const struct chain *chain)
+{
+	bool tied = chain->tied_last < chain->length;
+
+	return !chain->deal.spare &&
+	       (!tied || (chain->tied_first == 0 &&
+			  chain->tied_last + 1 == chain->length));
+}
+
+static double mean_step(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+
+	return share_step(&partition->share, chain_held(chain, 0, chain->length)) /
+	       partition->pipeline;
+}
+
+/* Exposed reduction of the first device with so many units. */
+static double reduce_with(const struct devices *devices, double units)
+{
+	const struct partition *partition = devices->partition;
+	double reduce = most(0, reduce_left(devices, units));
+
+	if (partition->chain->tied_last < partition->chain->length)
+		reduce += partition_exchange(partition, 0, partition->pipeline - 1);
+	return reduce;
+}
+
+/* Every path behind an end is over on the first device, which then reduces its
+ * gradients: fewer layers there mean a shorter reduction, but more work for the
+ * others. */
+static double end_and_reduce(const struct devices *devices,
+			     struct deal_limits *limits, double span)
+{
+	const struct deal *deal = devices->deal;
+	double *units = devices->partition->saved_bytes, most_units = units[0];
+	double fit = deal_units_by(deal, limits, 0, span);
+	double few_least = deal_units_least(deal, limits, 0);
+	double best = least(span + reduce_with(devices, fit),
+			    most(span, deal_end_with(deal, limits, 0, fit + 1)) +
+				    reduce_with(devices, fit + 1));
+
+	for (double few = fit - 1; few >= few_least; few--) {
+		double end;
+
+		units[0] = few;
+		end = most(span, bound_deal_end(deal, limits));
+		best = least(best, end + reduce_with(devices, few));
+		if (end >= best)
+			break;
+	}
+	units[0] = most_units;
+	return best;
+}
+
+/* Interleaved: the first k chunks, forward and back, take at least so long. */
+static double least_before(const struct partition *partition, uint32_t k)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t inner;
+
+	if (partition->virtual_stages == 1 || k < 2 ||
+	    !partition_chain_is_plain(chain))
+		return chain_both(chain, 0, k);
+	inner = even_least(chain->blocks[chain->length], partition->chunks, k - 1);
+	return chain_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
+}
+
+/* Interleaved: the first micro-batch goes forward through every chunk up to the
+ * last one of device k, which then does all of its operations but those before
+ * and after, and the last micro-batch comes back through the same chunks:
+ *	both ways through these chunks + (m - p) load + (p - 1) that last chunk.
+ * The last chunk holds any number of blocks beside the chain's last layer; where it
+ * has fewer than an inner chunk, the chunk before it counts. Returns the least
+ * over these numbers of the time with all that comes after the schedule. */
+static double bound_through(const struct devices *devices,
+			    struct deal_limits *limits, double tail, double step)
+{
+	const struct partition *partition = devices->partition;
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline, length = chain->length;
+	uint32_t inner = even_least(chain->blocks[length], partition->chunks, 1);
+	double head = chain_both(chain, length - 1, length);
+	double all = chain_both(chain, 0, length) +
+		     2 * partition->transfer_rest_s[0];
+	double unit = chain->deal.unit_s, low = INFINITY;
+	double *through = partition->forward_s;	/* room for p chunks and more */
+
+	inner = inner ? inner : 1;
+	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
+		double span, reduced;
+
+		for (uint32_t k = 0; k < p; k++)
+			through[k] = 0;
+		through[p - 1] = all + (p - 1) * (head + blocks * unit);
+		if (blocks < inner)
+			through[p - 2] = all - head - blocks * unit +
+				(p - 1) * inner * unit -
+				2 * partition->transfer_least_s[partition->chunks - 2];
+		limits->through_s = through;
+		span = most(partition->span_s, bound_deal_end(&chain->deal, limits));
+		if (isinf(span))
+			continue;
+		reduced = end_and_reduce(devices, limits, span);
+		low = least(low, most(span + tail, reduced + step));
+	}
+	limits->through_s = NULL;
+	return low;
+}
+
+void partition_bound(struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline;
+	double *entry = partition->finish_s, *units = partition->saved_bytes;
+	bool plain = partition->virtual_stages == 1;
+	double after = 0, tail;
+	struct deal_limits limits = {
+		.pipeline = p,
+		.chunks = partition->virtual_stages,
+		.micro_batches = partition->micro_batches,
+		.entry_s = entry,
+		.units_most = units,
+	};
+	struct devices devices = {
+		.partition = partition,
+		.deal = &chain->deal,
+		.limits = &limits,
+	};
+
+	if (p == 1) {
+		bound_whole(partition);
+		return;
+	}
+	if (plain)
+		limits.whole_s = chain_both(chain, 0, chain->length) +
+				 2 * partition->transfer_rest_s[0];
+	for (uint32_t k = 0; k < p; k++) {
+		entry[k] = least_before(partition, k) + after;
+		after += 2 * partition->transfer_least_s[k];
+	}
+	bound_units(chain, partition->choice, &partition->share, units);
+	partition->span_s = most(plain ? span_plain(partition) :
+					 span_interleaved(partition, entry),
+				 bound_deal_end(&chain->deal, &limits));
+	tail = mean_step(partition);
+	if (units_tell_all(chain)) {
+		find_unit(&devices);
+		tail = most(tail, tails(&devices));
+	}
+	partition->low_s = partition->span_s + tail;
+	if (!plain && !isinf(partition->span_s) && units_tell_all(chain) &&
+	    partition_chain_is_plain(chain))
+		partition->low_s = most(partition->low_s,
+					bound_through(&devices, &limits, tail,
+						      mean_step(partition)));
+}
