@@ -13,6 +13,7 @@
 
 #include "compiler/emit.h"
 #include "compiler/ir.h"
+#include "compiler/native.h"
 #include "lang/base/vec.h"
 #include "lang/unit.h"
 
@@ -23,7 +24,13 @@ enum {
 	ON_SOLVE = 1u << COMMAND_SOLVE,
 	ON_PARAMS = 1u << COMMAND_PARAMS,
 	ON_LIST = 1u << COMMAND_LIST,
-	ON_SPECS = ON_CHECK | ON_COMPILE | ON_EXPLAIN | ON_PARAMS,
+	ON_DOC = 1u << COMMAND_DOC,
+	ON_EVAL = 1u << COMMAND_EVAL,
+	ON_TEST = 1u << COMMAND_TEST,
+	ON_FMT = 1u << COMMAND_FMT,
+	ON_SPECS = ON_CHECK | ON_COMPILE | ON_EXPLAIN | ON_PARAMS | ON_EVAL |
+		   ON_TEST,
+	ON_SEARCHES = ON_COMPILE | ON_EXPLAIN | ON_EVAL | ON_TEST,
 	ON_ALL = (1u << COMMAND_COUNT) - 1,
 };
 
@@ -58,6 +65,7 @@ struct reading {
 	VEC(struct emission) emissions;
 	VEC(struct override) overrides;
 	VEC(const char *) import_path;
+	VEC(const char *) expressions;
 	bool seen[OPTION_COUNT];
 };
 
@@ -220,7 +228,8 @@ static bool read_seconds(struct reading *reading, const char *argument)
 	if (end == argument || !(number > 0 && number < 1e9) ||
 	    (*end && (unit_parse(end, strlen(end), &unit, &scale) != strlen(end) ||
 		      !unit_equal(unit, UNIT_SECOND)))) {
-		cli_complain("'%s' is not a time: --time-limit takes seconds, for instance '30' or '500ms'",
+		cli_complain("'%s' is not a time: --time-limit takes seconds, for instance '30' "
+			     "or '500ms'",
 			     argument);
 		return false;
 	}
@@ -283,6 +292,41 @@ static bool read_define(struct reading *reading, const char *argument)
 	return true;
 }
 
+static bool set_lint(struct reading *reading, const char *name,
+		     enum lint_level level)
+{
+	enum lint lint = lint_find(name);
+	const char *nearest;
+
+	if (lint != LINT_COUNT) {
+		reading->cli->lint.level[lint] = level;
+		return true;
+	}
+	nearest = lint_suggest(name);
+	if (nearest)
+		cli_complain("there is no warning '%s'; did you mean '%s'?",
+			     name, nearest);
+	else
+		cli_complain("there is no warning '%s'; the manual lists them",
+			     name);
+	return false;
+}
+
+static bool read_warning(struct reading *reading, const char *argument)
+{
+	struct lint_levels *lint = &reading->cli->lint;
+
+	if (strcmp(argument, "error") == 0) {
+		for (int i = 0; i < LINT_COUNT; i++)
+			if (lint->level[i] == LINT_WARNING)
+				lint->level[i] = LINT_ERROR;
+		return true;
+	}
+	if (strncmp(argument, "no-", 3) == 0)
+		return set_lint(reading, argument + 3, LINT_OFF);
+	return set_lint(reading, argument, LINT_WARNING);
+}
+
 static const char *nearest_kind(const char *name)
 {
 	for (const struct emitter *emitter = emitters(); emitter->name; emitter++)
@@ -326,8 +370,14 @@ static bool take_option(struct reading *reading, enum cli_option option,
 	int word = 0;
 
 	switch (option) {
+	case OPTION_LAYER:
+		cli->layer = argument;
+		return true;
 	case OPTION_JOB:
 		cli->job = argument;
+		return true;
+	case OPTION_PLAN:
+		cli->plan = argument;
 		return true;
 	case OPTION_EMIT:
 		return read_emit(reading, argument);
@@ -362,10 +412,23 @@ static bool take_option(struct reading *reading, enum cli_option option,
 	case OPTION_TIMING:
 		cli->timing = true;
 		return true;
+	case OPTION_WARNING:
+		return read_warning(reading, argument);
+	case OPTION_WARNING_ERROR:
+		return set_lint(reading, argument, LINT_ERROR);
 	case OPTION_DUMP:
 		if (!read_word(reading, option, argument, &word))
 			return false;
 		cli->dump = (enum dump)(word + 1);
+		return true;
+	case OPTION_EXPRESSION:
+		VEC_PUSH(&reading->expressions, &cli->arena, argument);
+		return true;
+	case OPTION_FMT_CHECK:
+		cli->fmt_check = true;
+		return true;
+	case OPTION_FMT_DIFF:
+		cli->fmt_diff = true;
 		return true;
 	case OPTION_JSON:
 		cli->json = true;
@@ -597,11 +660,13 @@ static bool settle_outputs(struct reading *reading)
 	}
 	if (cli->output && unnamed != 1) {
 		cli_complain(unnamed ? "-o is ambiguous: write --emit KIND=FILE for each output" :
-				       "-o has nothing to name: every --emit has a file of its own");
+				       "-o has nothing to name: every --emit has a file of its "
+				       "own");
 		return false;
 	}
 	if (printed > 1) {
-		cli_complain("only one output can go to standard output: write --emit KIND=FILE for the others");
+		cli_complain("only one output can go to standard output: write --emit KIND=FILE "
+			     "for the others");
 		return false;
 	}
 	cli->emission = reading->emissions.at;
@@ -633,6 +698,8 @@ static bool finish(struct reading *reading)
 	add_import_environment(reading);
 	cli->override = reading->overrides.at;
 	cli->override_count = (uint32_t)reading->overrides.count;
+	cli->expression = reading->expressions.at;
+	cli->expression_count = (uint32_t)reading->expressions.count;
 	cli->import_path = reading->import_path.at;
 	cli->import_path_count = (uint32_t)reading->import_path.count;
 	return check_options(reading) && check_operands(cli) &&
@@ -690,6 +757,8 @@ void cli_prepare(const struct cli *cli, struct compilation *compilation)
 	compilation->override_count = cli->override_count;
 	compilation->allow_extern = cli->allow_extern;
 	compilation->operator_names = ir_operator_names;
+	compilation->count_parameters = model_count_parameters;
+	compilation->call_extern = native_call;
 	for (uint32_t i = 0; i < cli->override_count; i++)
 		cli->override[i].used = false;
 }

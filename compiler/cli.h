@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "lang/compilation.h"
+#include "lang/lint.h"
 #include "solver/published.h"
 
 /* Exit statuses of the command. */
@@ -66,6 +67,8 @@ struct cli {
 	uint32_t operand_count;
 
 	const char *job;		/* NULL: the only one */
+	const char *plan;		/* written by hand; NULL: the best */
+	const char *layer;		/* to explain; NULL: everything */
 	struct emission *emission;
 	uint32_t emission_count;
 	const char *output;		/* -o, or NULL */
@@ -73,6 +76,8 @@ struct cli {
 	uint32_t override_count;
 	const char **import_path;	/* -I, then NEST_PATH */
 	uint32_t import_path_count;
+	const char **expression;	/* -e */
+	uint32_t expression_count;
 	const char *depfile;		/* or NULL */
 	double time_limit_s;		/* 0: none */
 	double gap;			/* share, 0 .. 1 */
@@ -83,6 +88,9 @@ struct cli {
 	bool allow_extern;
 	bool ranks_as_factors;
 	bool timing;
+	struct lint_levels lint;
+	bool fmt_check;			/* --check of fmt */
+	bool fmt_diff;
 	bool json;
 	bool verbose;
 	bool quiet;

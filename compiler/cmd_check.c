@@ -18,7 +18,7 @@ static enum status check_job(const struct cli *cli,
 {
 	struct pipeline pipeline;
 	enum status status =
-		pipeline_lower(compilation, module, job, &pipeline);
+		pipeline_lower(compilation, module, job, NULL, &pipeline);
 
 	if (pipeline.ir && cli->dump == DUMP_IR)
 		ir_print(pipeline.ir, dump);
@@ -64,6 +64,7 @@ static enum status check_spec(const struct cli *cli,
 		return status;
 	if (cli->dump == DUMP_AST)
 		ast_dump(module->tree, dump);
+	lint_module(compilation, module, &cli->lint);
 	status = check_jobs(cli, compilation, module, dump);
 	if (status == STATUS_DONE && compilation->diags.errors != errors)
 		status = STATUS_SPEC;
@@ -84,7 +85,7 @@ static enum status write_results(const struct cli *cli,
 	    !outputs_add(&outputs, NULL, dump->at, dump->length))
 		return STATUS_USAGE;
 	if (cli->depfile) {
-		depfile_print(cli, &compilation->sources, &rule);
+		depfile_print(cli, compilation, &rule);
 		if (!outputs_add(&outputs, cli->depfile, rule.at, rule.length))
 			return STATUS_USAGE;
 	}

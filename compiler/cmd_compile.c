@@ -10,6 +10,7 @@
 #include "compiler/cli.h"
 #include "compiler/depfile.h"
 #include "compiler/emit.h"
+#include "compiler/hand_plan.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
 #include "compiler/print_problem.h"
@@ -54,7 +55,7 @@ static enum status emit_all(const struct cli *cli,
 		struct text rule;
 
 		text_init(&rule, arena);
-		depfile_print(cli, &compilation->sources, &rule);
+		depfile_print(cli, compilation, &rule);
 		if (!outputs_add(&outputs, cli->depfile, rule.at, rule.length))
 			return STATUS_USAGE;
 	}
@@ -75,7 +76,7 @@ static enum status dump(const struct cli *cli, struct compilation *compilation,
 		ast_dump(module->tree, &text);
 	else
 		status = pipeline_lower(compilation, module, cli->job,
-					&pipeline);
+					cli->plan, &pipeline);
 	if (status != STATUS_DONE)
 		return status;
 	if (cli->dump == DUMP_IR)
@@ -111,6 +112,15 @@ static enum status compile(const struct cli *cli,
 	status = pipeline_run(cli, compilation, module, cli->job, &pipeline);
 	if (status != STATUS_DONE)
 		return status;
+	input.hand_plan = cli->plan;
+	if (!cli->plan) {
+		struct solve_limits limits = { .gap = cli->gap,
+					       .seconds = cli->time_limit_s };
+
+		input.rival = hand_plan_compare(compilation, pipeline.ir,
+						&limits);
+		input.rival_count = pipeline.ir->job.plan_count;
+	}
 	input.ir = pipeline.ir;
 	input.problem = pipeline.problem;
 	input.plan = &pipeline.result.plan;

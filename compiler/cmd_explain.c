@@ -52,6 +52,12 @@ static enum status print_page(enum diag_code code)
 	return STATUS_DONE;
 }
 
+static enum status complain_of_layer(const struct cli *cli, const struct ir *ir)
+{
+	cli_complain("model '%s' has no layer '%s'", ir->model.name, cli->layer);
+	return STATUS_USAGE;
+}
+
 static enum status explain_spec(const struct cli *cli,
 				struct compilation *compilation)
 {
@@ -68,13 +74,18 @@ static enum status explain_spec(const struct cli *cli,
 	if (status != STATUS_DONE)
 		return status;
 	text_init(&text, &compilation->arena);
-	explain_plan(compilation, pipeline.ir, pipeline.problem,
-		     &pipeline.result.plan, &text);
+	if (cli->layer && !explain_layer(compilation, pipeline.ir,
+					 pipeline.problem, &pipeline.result.plan,
+					 cli->layer, &text))
+		return complain_of_layer(cli, pipeline.ir);
+	if (!cli->layer)
+		explain_plan(compilation, pipeline.ir, pipeline.problem,
+			     &pipeline.result.plan, &text);
 	outputs_init(&outputs, &compilation->arena, &compilation->diags);
 	outputs_add(&outputs, NULL, text.at, text.length);
 	if (cli->depfile) {
 		text_init(&rule, &compilation->arena);
-		depfile_print(cli, &compilation->sources, &rule);
+		depfile_print(cli, compilation, &rule);
 		outputs_add(&outputs, cli->depfile, rule.at, rule.length);
 	}
 	return outputs_write(&outputs) ? STATUS_DONE : STATUS_FILE;

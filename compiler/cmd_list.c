@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nestc list: the modules of the standard library and what they declare.
+ * nestc list: what the modules of the standard library declare, all of it or
+ * one kind.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,98 +9,88 @@
 #include <jansson.h>
 
 #include "compiler/cli.h"
-#include "lang/ast.h"
-#include "lang/parse.h"
+#include "compiler/library.h"
 
-static const char *kind_word(enum ast_kind kind)
+static const char *const kinds[] = {
+	"device", "topology", "template", "model", "fn", "let", "param",
+};
+#define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
+
+/* A kind may be given in the plural. */
+static bool is_kind(const char *word, const char *kind)
 {
-	switch (kind) {
-	case AST_DEVICE:
-	case AST_TOPOLOGY:
-	case AST_TEMPLATE:
-	case AST_MODEL:
-	case AST_FUNCTION:
-	case AST_LET:
-	case AST_PARAM:
-		return ast_kind_name(kind);
-	default:
-		return NULL;
+	size_t length = strlen(kind);
+
+	if (strcmp(kind, "topology") == 0 && strcmp(word, "topologies") == 0)
+		return true;
+	return strncmp(word, kind, length) == 0 &&
+	       (word[length] == '\0' || strcmp(word + length, "s") == 0);
+}
+
+static bool find_kind(const char *word, const char **kind)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		*kind = kinds[i];
+		if (is_kind(word, *kind))
+			return true;
 	}
-}
-
-/* "std.device.h100" of "device/h100.nest". */
-static const char *module_name(struct arena *arena, const char *path)
-{
-	char *name = arena_printf(arena, "std.%s", path);
-	char *end = strrchr(name, '.');
-
-	*end = '\0';
-	for (char *c = name; *c; c++)
-		if (*c == '/')
-			*c = '.';
-	return name;
-}
-
-/* The first line of a declaration's documentation. */
-static const char *first_line(struct arena *arena, const char *documentation)
-{
-	size_t length;
-
-	if (!documentation)
-		return "";
-	while (*documentation == ' ' || *documentation == '\n')
-		documentation++;
-	length = strcspn(documentation, "\n");
-	return arena_copy(arena, documentation, length);
-}
-
-static void list_module(struct compilation *compilation, const char *name,
-			const struct ast *tree, json_t *list)
-{
-	for (uint32_t i = 0; i < tree->child_count; i++) {
-		const struct ast *item = tree->child[i];
-		const char *kind = item ? kind_word(item->kind) : NULL;
-		const char *about;
-
-		if (!kind || !item->name)
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (!diag_resembles(word, kinds[i], NULL))
 			continue;
-		about = first_line(&compilation->arena, item->documentation);
-		if (list)
-			json_array_append_new(
-				list, json_pack("{s:s,s:s,s:s,s:s}", "module",
-						name, "kind", kind, "name",
-						item->name, "about", about));
-		else
-			printf("%-28s %-9s %-22s%s%s\n", name, kind, item->name,
-			       *about ? "  " : "", about);
+		cli_complain("there is no kind '%s'; did you mean '%s'?", word,
+			     kinds[i]);
+		return false;
 	}
+	cli_complain("there is no kind '%s': give one of device, topology, template, model, fn, "
+		     "let, param",
+		     word);
+	return false;
 }
 
-enum status cmd_list(const struct cli *cli)
+static void print_item(struct compilation *compilation,
+		       const struct library_item *entry, json_t *list)
 {
-	struct compilation compilation;
+	const char *kind = library_kind(entry->item);
+	const char *about = library_about(&compilation->arena, entry->item);
+
+	if (list)
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:s,s:s}", "module",
+					entry->module, "kind", kind, "name",
+					entry->item->name, "about", about));
+	else
+		printf("%-28s %-9s %-22s%s%s\n", entry->module, kind,
+		       entry->item->name, *about ? "  " : "", about);
+}
+
+static enum status list_items(const struct cli *cli,
+			      struct compilation *compilation, const char *kind)
+{
 	json_t *list = cli->json ? json_array() : NULL;
-	enum status status = STATUS_DONE;
+	struct library library = { 0 };
+	bool is_clean = library_add_standard(compilation, &library);
 
-	cli_prepare(cli, &compilation);
-	for (const struct embedded_file *file = nest_stdlib; file->path; file++) {
-		const char *name = module_name(&compilation.arena, file->path);
-		bool clean;
-		uint32_t number = sources_add(&compilation.sources, name,
-					      file->path, file->bytes,
-					      file->length, true);
-		const struct ast *tree =
-			parse_file(&compilation, number, &clean);
-
-		if (!clean)
-			status = STATUS_FAULT;
-		list_module(&compilation, name, tree, list);
-	}
+	for (size_t i = 0; i < library.count; i++)
+		if (!kind || !strcmp(kind, library_kind(library.at[i].item)))
+			print_item(compilation, &library.at[i], list);
 	if (list) {
 		json_dumpf(list, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(list);
 	}
+	return is_clean ? STATUS_DONE : STATUS_FAULT;
+}
+
+enum status cmd_list(const struct cli *cli)
+{
+	struct compilation compilation;
+	const char *kind = NULL;
+	enum status status;
+
+	if (cli->operand_count && !find_kind(cli->operand[0], &kind))
+		return STATUS_USAGE;
+	cli_prepare(cli, &compilation);
+	status = list_items(cli, &compilation, kind);
 	cli_flush(cli, &compilation);
 	compilation_release(&compilation);
 	return status;

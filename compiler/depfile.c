@@ -41,9 +41,12 @@ static bool is_file(const struct source *source)
 	       strncmp(source->path, "std:", 4) != 0;
 }
 
-void depfile_print(const struct cli *cli, const struct sources *sources,
-		   struct text *out)
+void depfile_print(const struct cli *cli,
+		   const struct compilation *compilation, struct text *out)
 {
+	const struct sources *sources = &compilation->sources;
+	const struct native_library *library;
+
 	if (!append_targets(cli, out))
 		append_escaped(out, cli->depfile);
 	text_append_char(out, ':');
@@ -52,6 +55,10 @@ void depfile_print(const struct cli *cli, const struct sources *sources,
 			continue;
 		text_append(out, " \\\n ");
 		append_escaped(out, sources->at[i]->name);
+	}
+	for (library = compilation->libraries; library; library = library->next) {
+		text_append(out, " \\\n ");
+		append_escaped(out, library->path);
 	}
 	text_append_char(out, '\n');
 	/* A file that has gone must not stop make: it is read anew. */

@@ -7,11 +7,10 @@
 
 #include "compiler/cli.h"
 #include "lang/base/text.h"
-#include "lang/source.h"
 
 /* Targets are the output files, or the rule's own file when there are none.
  * Embedded modules are no files and are left out. */
-void depfile_print(const struct cli *cli, const struct sources *sources,
-		   struct text *out);
+void depfile_print(const struct cli *cli,
+		   const struct compilation *compilation, struct text *out);
 
 #endif

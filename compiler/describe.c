@@ -87,6 +87,7 @@ void describe_degrees(const struct problem *problem, const struct plan *plan,
 		[DIMENSION_DATA] = "data",
 		[DIMENSION_PIPELINE] = "pipeline",
 	};
+	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
 	uint32_t degree[DIMENSION_COUNT];
 	bool first = true;
 
@@ -100,6 +101,10 @@ void describe_degrees(const struct problem *problem, const struct plan *plan,
 	}
 	if (first)
 		text_append(out, "one device");
+	if (shape->expert > 1)
+		text_printf(out, ", experts over %u", shape->expert);
+	if (shape->expert_tensor > 1)
+		text_printf(out, ", each cut by %u", shape->expert_tensor);
 }
 
 void describe_choice(const struct problem *problem, const struct plan *plan,
@@ -177,4 +182,38 @@ void describe_parameters(double count, struct text *out)
 		text_printf(out, "%.2f M", count / 1e6);
 	else
 		describe_count((uint64_t)count, out);
+}
+
+const char *level_kind_name(enum level_kind kind)
+{
+	return kind == LEVEL_RING ? "ring" : kind == LEVEL_FULL ? "full" : "switch";
+}
+
+static void describe_field(struct text *out, const char *name, double number)
+{
+	text_printf(out, " %s=", name);
+	text_append_number(out, number);
+}
+
+void describe_level(const struct problem_level *level, struct text *out)
+{
+	text_printf(out, "fanout=%u", level->fanout);
+	describe_field(out, "bandwidth", level->bandwidth_Bps);
+	describe_field(out, "latency", level->latency_s);
+	describe_field(out, "oversubscription", level->oversubscription);
+	describe_field(out, "efficiency", level->efficiency);
+	if (level->overhead_s > 0)
+		describe_field(out, "overhead", level->overhead_s);
+	if (level->nics)
+		text_printf(out, " nics=%u", level->nics);
+	if (level->rails)
+		text_printf(out, " rails=%u", level->rails);
+	if (level->reduction_efficiency > 0)
+		describe_field(out, "reduction_efficiency",
+			       level->reduction_efficiency);
+	if (level->kind != LEVEL_SWITCH)
+		text_printf(out, " kind=%s", level_kind_name(level->kind));
+	text_append(out, level->wrap ? " wrap" : "");
+	text_append(out, level->joined ? " joined" : "");
+	text_append(out, level->in_network_reduction ? " in_network_reduction" : "");
 }

@@ -28,6 +28,11 @@ void describe_seconds(double seconds, struct text *out);
 /* "70.55 B", "124.44 M". */
 void describe_parameters(double count, struct text *out);
 
+/* "fanout=8 bandwidth=.. ..": a level's numbers for dumps; what is as usual is
+ * left out. */
+void describe_level(const struct problem_level *level, struct text *out);
+const char *level_kind_name(enum level_kind kind);
+
 const char *recompute_name(enum recompute recompute);
 const char *precision_name(enum ir_precision precision);
 const char *optimizer_name(enum ir_optimizer optimizer);

@@ -15,6 +15,7 @@
 
 struct compilation;
 struct override;
+struct rival;
 
 /* Everything an emitter may look at. */
 struct emit_input {
@@ -26,6 +27,9 @@ struct emit_input {
 	const char *spec_sha256;	/* hexadecimal */
 	const struct override *override;	/* -D, in the order given */
 	uint32_t override_count;
+	const char *hand_plan;		/* the one asked for; NULL: the best */
+	const struct rival *rival;	/* hand-written plans beside the best */
+	uint32_t rival_count;
 	enum solve_status solve_status;	/* OPTIMAL or FEASIBLE */
 	double solve_s;			/* wall time of the search; not for outputs
 					 * that must be the same every time */

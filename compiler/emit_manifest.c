@@ -60,6 +60,8 @@ static json_t *make_spec(const struct emit_input *input)
 	set(spec, "file", foreign_string(input->spec_name, arena));
 	set(spec, "sha256", json_string(input->spec_sha256));
 	set(spec, "job", json_string(input->ir->job.name));
+	if (input->hand_plan)
+		set(spec, "plan", json_string(input->hand_plan));
 	set(spec, "overrides", overrides);
 	return spec;
 }
@@ -89,6 +91,14 @@ static json_t *make_level(const struct ir_level *level)
 	set(object, "efficiency", number(level->network.efficiency));
 	set(object, "in_network_reduction",
 	    json_boolean(level->network.in_network_reduction));
+	set(object, "reduction_efficiency",
+	    number(level->network.reduction_efficiency));
+	set(object, "overhead", number(level->network.overhead_s));
+	set(object, "kind", json_string(level_kind_name(level->network.kind)));
+	set(object, "wrap", json_boolean(level->network.wrap));
+	set(object, "joined", json_boolean(level->network.joined));
+	set(object, "nics", json_integer(level->network.nics));
+	set(object, "rails", json_integer(level->network.rails));
 	return object;
 }
 
@@ -244,6 +254,21 @@ static json_t *make_factors(const struct emit_input *input)
 	return factors;
 }
 
+/* A rank's place in its expert group: see solver/network.h. */
+static uint32_t expert_coordinate(const struct emit_input *input,
+				  const struct rank *rank)
+{
+	const struct problem_shape *shape =
+		&input->problem->shape[input->plan->choice.shape];
+	uint32_t number = rank->coordinate[DIMENSION_TENSOR] +
+			  shape->tensor *
+				  (rank->coordinate[DIMENSION_CONTEXT] +
+				   shape->context *
+					   rank->coordinate[DIMENSION_DATA]);
+
+	return number / shape->expert_tensor % shape->expert;
+}
+
 static json_t *make_rank(const struct emit_input *input, enum rank_order order,
 			 uint32_t index, struct text *path)
 {
@@ -257,7 +282,7 @@ static json_t *make_rank(const struct emit_input *input, enum rank_order order,
 	set(object, "path", json_string(path->at));
 	set(object, "tensor", json_integer(rank.coordinate[DIMENSION_TENSOR]));
 	set(object, "context", json_integer(rank.coordinate[DIMENSION_CONTEXT]));
-	set(object, "expert", json_integer(0));
+	set(object, "expert", json_integer(expert_coordinate(input, &rank)));
 	set(object, "data", json_integer(rank.coordinate[DIMENSION_DATA]));
 	set(object, "pipeline",
 	    json_integer(rank.coordinate[DIMENSION_PIPELINE]));

@@ -57,7 +57,8 @@ static bool refuse(struct megatron *megatron, struct span span,
 		span = megatron->ir->job.span;
 	diag_error(diags, E_TARGET_PLAN, span,
 		   "megatron cannot run this plan: %s", what);
-	diag_help(diags, "write 'target = megatron' in the job: then only plans it can run are searched");
+	diag_help(diags, "write 'target = megatron' in the job: then only plans it can run are "
+			 "searched");
 	return false;
 }
 
@@ -176,6 +177,11 @@ static void add_parallelism(struct megatron *megatron)
 		add_number(megatron, FLAG_VIRTUAL, choice->virtual_stages);
 	if (megatron->order == RANK_ORDER_PIPELINE_DATA)
 		add_switch(megatron, FLAG_RANK_ORDER);
+	if (!megatron->model.block.experts)
+		return;
+	add_number(megatron, FLAG_EXPERT, megatron->shape->expert);
+	/* Left out it is tensor. */
+	add_number(megatron, FLAG_EXPERT_TENSOR, megatron->shape->expert_tensor);
 }
 
 static void add_batch(struct megatron *megatron)
@@ -238,11 +244,73 @@ static void add_precision(struct megatron *megatron)
 	}
 }
 
+/* "([0]*3+[1]*58)": which blocks have experts. */
+static void add_moe_layers(struct megatron *megatron)
+{
+	const struct ir_model *model = &megatron->ir->model;
+	const char *plus = "";
+	bool dense = false;
+	struct text text;
+
+	text_init(&text, &megatron->input->compilation->arena);
+	text_append_char(&text, '(');
+	for (uint32_t i = 1; i + 1 < model->run_count; i++) {
+		text_printf(&text, "%s[%u]*%u", plus, megatron->model.moe_run[i],
+			    model->run[i].count);
+		plus = "+";
+		dense |= !megatron->model.moe_run[i];
+	}
+	text_append_char(&text, ')');
+	if (dense)
+		add_text(megatron, FLAG_MOE_LAYERS, text.at);
+}
+
+static void add_experts(struct megatron *megatron)
+{
+	const struct megatron_block *block = &megatron->model.block;
+
+	if (!block->experts)
+		return;
+	add_number(megatron, FLAG_EXPERTS, (double)block->experts);
+	add_moe_layers(megatron);
+	add_number(megatron, FLAG_EXPERT_FFN, (double)block->expert_ffn);
+	if (block->shared_ffn)
+		add_number(megatron, FLAG_SHARED_FFN, (double)block->shared_ffn);
+	add_number(megatron, FLAG_TOP_K, (double)block->top_k);
+	if (block->router_bias) {
+		add_text(megatron, FLAG_SCORES, "sigmoid");
+		add_switch(megatron, FLAG_ROUTER_BIAS);
+	} else if (block->top_k == 1) {
+		add_switch(megatron, FLAG_PRE_SOFTMAX);
+	}
+	/* What the exchange and the products are priced as. */
+	add_text(megatron, FLAG_DISPATCHER, "alltoall");
+	add_switch(megatron, FLAG_GROUPED_GEMM);
+}
+
+/* Latent attention normalises both latents. */
+static void add_latent(struct megatron *megatron)
+{
+	const struct megatron_block *block = &megatron->model.block;
+
+	add_switch(megatron, FLAG_LATENT);
+	add_number(megatron, FLAG_Q_RANK, (double)block->q_rank);
+	add_number(megatron, FLAG_KV_RANK, (double)block->kv_rank);
+	add_number(megatron, FLAG_QK_DIM,
+		   (double)(block->head_dim - block->rope_dim));
+	add_number(megatron, FLAG_ROPE_DIM, (double)block->rope_dim);
+	add_number(megatron, FLAG_VALUE_DIM, (double)block->value_dim);
+}
+
 static void add_attention(struct megatron *megatron)
 {
 	const struct megatron_block *block = &megatron->model.block;
 
 	add_number(megatron, FLAG_HEADS, (double)block->heads);
+	if (block->qk_norm || block->kv_rank)
+		add_switch(megatron, FLAG_QK_NORM);
+	if (block->kv_rank)
+		add_latent(megatron);
 	if (block->kv_heads != block->heads) {
 		/* Without the switch the number is ignored in silence. */
 		add_switch(megatron, FLAG_GROUPED);
@@ -251,7 +319,8 @@ static void add_attention(struct megatron *megatron)
 		if (block->kv_heads % megatron->shape->tensor != 0)
 			need_release(megatron, 16, 1);
 	}
-	add_number(megatron, FLAG_HEAD_DIM, (double)block->head_dim);
+	if (!block->kv_rank)
+		add_number(megatron, FLAG_HEAD_DIM, (double)block->head_dim);
 	if (block->window) {
 		char window[48];
 
@@ -296,7 +365,9 @@ static void add_model(struct megatron *megatron)
 	add_heading(megatron, "model");
 	add_number(megatron, FLAG_LAYERS, megatron->ir->model.layer_count);
 	add_number(megatron, FLAG_HIDDEN, (double)block->hidden);
-	add_number(megatron, FLAG_FFN, (double)block->ffn);
+	add_number(megatron, FLAG_FFN,
+		   (double)(block->ffn ? block->ffn : block->expert_ffn));
+	add_experts(megatron);
 	add_attention(megatron);
 	add_positions(megatron);
 	add_text(megatron, FLAG_NORM, block->rmsnorm ? "RMSNorm" : "LayerNorm");
@@ -339,7 +410,8 @@ static bool check_model_cuts(struct megatron *megatron)
 			      "the sequence must be a multiple of 2 x context");
 	if (megatron->shape->sequence && sequence / context % tensor != 0)
 		return refuse(megatron, SPAN_NONE,
-			      "with sequence parallelism, sequence / context must be a multiple of tensor");
+			      "with sequence parallelism, sequence / context must be a multiple "
+			      "of tensor");
 	if (context > 1 && !block->flash)
 		return refuse(megatron, SPAN_NONE,
 			      "the context is cut only with flash attention");
@@ -349,14 +421,39 @@ static bool check_model_cuts(struct megatron *megatron)
 	return true;
 }
 
+static bool check_experts(struct megatron *megatron)
+{
+	const struct megatron_block *block = &megatron->model.block;
+	const struct problem_shape *shape = megatron->shape;
+
+	if (!block->experts)
+		return (shape->expert == 1 && shape->expert_tensor == 1) ||
+		       refuse(megatron, SPAN_NONE,
+			      "the model has no experts to divide");
+	if (block->experts % shape->expert != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "its number of experts must be a multiple of expert");
+	if (block->expert_ffn % shape->expert_tensor != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "the width of its experts must be a multiple of expert_tensor");
+	if (block->shared_ffn % shape->tensor != 0)
+		return refuse(megatron, SPAN_NONE,
+			      "the width of its shared expert must be a multiple of tensor");
+	if (block->expert_bias && shape->expert_tensor > 1)
+		return refuse(megatron, SPAN_NONE,
+			      "experts with biases are not cut by expert_tensor");
+	return shape->tensor == 1 || shape->sequence ||
+	       refuse(megatron, SPAN_NONE,
+		      "experts with tensor > 1 need sequence parallelism");
+}
+
 static bool check_plan(struct megatron *megatron)
 {
 	const struct choice *choice = megatron->choice;
 	const struct ir_job *job = &megatron->ir->job;
 
-	if (megatron->shape->expert > 1 || megatron->shape->expert_tensor > 1)
-		return refuse(megatron, SPAN_NONE,
-			      "the model has no experts to divide");
+	if (!check_experts(megatron))
+		return false;
 	if (choice->zero > 1)
 		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
 			      "its distributed optimizer is ZeRO 1 at most");
@@ -407,8 +504,10 @@ static void print_header(struct megatron *megatron, struct text *out)
 	text_printf(out, "\n# needs    megatron-core 0.%d.%d or later\n#\n",
 		    megatron->minor, megatron->patch);
 	text_append(out, "# Source this file with bash, then start one process a device:\n"
-			 "#   pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" DATA TOKENIZER SCHEDULE CHECKPOINT\n"
-			 "# where the words in capitals are your own flags: they do not change the plan.\n");
+			 "#   pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" DATA TOKENIZER SCHEDULE "
+			 "CHECKPOINT\n"
+			 "# where the words in capitals are your own flags: they do not change "
+			 "the plan.\n");
 }
 
 /* Whether the ranks of each node are numbered without a gap, so that a launcher
@@ -437,11 +536,15 @@ static bool nodes_are_blocks(const struct megatron *megatron)
 static void print_launchers(struct megatron *megatron, struct text *out)
 {
 	if (nodes_are_blocks(megatron))
-		text_append(out, "# The ranks of a node follow one another: any launcher can do it that is given\n"
-				 "# the nodes, and the devices of each, in the order of the list.\n");
+		text_append(out, "# The ranks of a node follow one another: any launcher can do "
+				 "it that is given\n"
+				 "# the nodes, and the devices of each, in the order of the "
+				 "list.\n");
 	else
-		text_append(out, "# The ranks of a node do not follow one another, which torchrun cannot start:\n"
-				 "# take a launcher that places every rank, such as srun --distribution=arbitrary\n"
+		text_append(out, "# The ranks of a node do not follow one another, which torchrun "
+				 "cannot start:\n"
+				 "# take a launcher that places every rank, such as srun "
+				 "--distribution=arbitrary\n"
 				 "# or mpirun with a rankfile.\n");
 }
 
@@ -456,13 +559,16 @@ static void print_order(struct megatron *megatron, struct text *out)
 		return;
 	case RANK_MATCH_ASCENDING:
 		text_append(out, "The plan leaves\n"
-				 "# devices idle: start rank r on device ${RANK_TO_DEVICE[r]}, listed below.\n");
+				 "# devices idle: start rank r on device ${RANK_TO_DEVICE[r]}, "
+				 "listed below.\n");
 		print_launchers(megatron, out);
 		return;
 	case RANK_MATCH_NONE:
 		text_append(out, "Neither of its\n"
-				 "# orders puts rank r on device r under this plan: start rank r on device\n"
-				 "# ${RANK_TO_DEVICE[r]}, listed below. In another order the exchange is slower.\n");
+				 "# orders puts rank r on device r under this plan: start rank r "
+				 "on device\n"
+				 "# ${RANK_TO_DEVICE[r]}, listed below. In another order the "
+				 "exchange is slower.\n");
 		print_launchers(megatron, out);
 		return;
 	}

@@ -9,6 +9,7 @@
 
 #include "compiler/describe.h"
 #include "compiler/emit.h"
+#include "compiler/hand_plan.h"
 #include "compiler/performance.h"
 #include "compiler/ranks.h"
 #include "lang/compilation.h"
@@ -43,6 +44,8 @@ static void print_plan(struct summary *summary)
 	struct text *out = summary->out;
 
 	text_append(out, "Plan      ");
+	if (summary->input->hand_plan)
+		text_printf(out, "%s: ", summary->input->hand_plan);
 	describe_degrees(problem, summary->plan, out);
 	if (summary->plan->devices != problem->device_count) {
 		text_append(out, " = ");
@@ -222,6 +225,19 @@ static const char *plural(struct arena *arena, const char *noun)
 	return arena_printf(arena, "%s%s", noun, hisses ? "es" : "s");
 }
 
+/* The letter that the name of a torus' outermost dimension lacks. */
+static const char *last_dimension(const struct ir_topology *topology, uint32_t l)
+{
+	static const char *const letter[] = { "", ".y", ".z", ".w" };
+	uint32_t below = 0;
+
+	if (l + 1 < topology->level_count && topology->level[l + 1].network.joined)
+		return "";
+	while (topology->level[l - below].network.joined)
+		below++;
+	return below < 4 ? letter[below] : "";
+}
+
 static void print_dimension(struct summary *summary, enum dimension dimension,
 			    const char *name)
 {
@@ -240,6 +256,11 @@ static void print_dimension(struct summary *summary, enum dimension dimension,
 			text_printf(out, "  %-10s", name);
 		text_append(out, first ? "" : ", ");
 		first = false;
+		if (topology->level[i].network.kind == LEVEL_RING) {
+			text_printf(out, "%u along %s%s", factor, level,
+				    last_dimension(topology, i));
+			continue;
+		}
 		if (i == 0) {
 			text_printf(out, "%u within a %s", factor, level);
 			continue;
@@ -343,6 +364,46 @@ static void print_certificate(struct summary *summary)
 			    summary->input->solve_s);
 }
 
+static void print_rival(struct summary *summary, const struct rival *rival)
+{
+	struct arena *arena = &summary->input->compilation->arena;
+	double best_s = summary->plan->time_s;
+	struct text *out = summary->out;
+	struct text number;
+
+	if (!rival->is_possible) {
+		text_printf(out, "  %-12s impossible: %s\n", rival->name,
+			    rival->about);
+		return;
+	}
+	text_init(&number, arena);
+	describe_seconds(rival->time_s, &number);
+	text_printf(out, "  %-12s %9s %+7.1f %%  %s\n", rival->name, number.at,
+		    100 * (rival->time_s / best_s - 1), rival->about);
+}
+
+/* Hand-written plans, each with its time against the best one's. */
+static void print_rivals(struct summary *summary)
+{
+	const struct emit_input *input = summary->input;
+	struct rival best = {
+		.name = "(best)",
+		.is_possible = true,
+		.time_s = summary->plan->time_s,
+	};
+	struct text about;
+
+	if (!input->rival_count)
+		return;
+	text_init(&about, &input->compilation->arena);
+	describe_choice(input->problem, summary->plan, &about);
+	best.about = about.at;
+	text_append(summary->out, "\nPlans written by hand\n");
+	print_rival(summary, &best);
+	for (uint32_t i = 0; i < input->rival_count; i++)
+		print_rival(summary, &input->rival[i]);
+}
+
 bool emit_summary(const struct emit_input *input, struct text *out)
 {
 	struct summary summary = {
@@ -360,6 +421,7 @@ bool emit_summary(const struct emit_input *input, struct text *out)
 	print_breakdown(&summary);
 	print_memory(&summary);
 	print_placement(&summary);
+	print_rivals(&summary);
 	print_certificate(&summary);
 	return true;
 }

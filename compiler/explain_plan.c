@@ -28,6 +28,7 @@ static const char *const collective_names[COLLECTIVE_COUNT] = {
 	[COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
 	[COLLECTIVE_ALL_GATHER] = "all-gather",
 	[COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+	[COLLECTIVE_BROADCAST] = "broadcast",
 };
 
 static const char *const group_names[GROUP_COUNT] = {
@@ -45,6 +46,7 @@ static const char *const algorithm_names[ALGORITHM_COUNT] = {
 	[ALGORITHM_HIERARCHICAL] = "hierarchical",
 	[ALGORITHM_TREE] = "tree",
 	[ALGORITHM_DIRECT] = "direct",
+	[ALGORITHM_IN_NETWORK] = "in the network",
 };
 
 static struct text scratch(const struct explanation *explanation)
@@ -136,6 +138,51 @@ static void print_operators(struct explanation *explanation,
 	}
 }
 
+static const char *count_text(const struct explanation *explanation,
+			      double number)
+{
+	static const char *const unit[] = { "", "k", "M", "G", "T", "P" };
+	struct text text = scratch(explanation);
+	size_t i = 0;
+
+	if (number == 0)
+		return "-";
+	while (number >= 1000 && i < 5) {
+		number /= 1000;
+		i++;
+	}
+	text_printf(&text, "%.3g%s", number, unit[i]);
+	return text.at;
+}
+
+/* The same with what the times come from. Bytes of a product are those its
+ * formula takes, and not listed. */
+static void print_work(struct explanation *explanation,
+		       const struct ir_class *class,
+		       const struct layout_result *layout)
+{
+	struct text *out = explanation->out;
+
+	text_printf(out, "  %-13s %-18s %9s %9s %9s %9s %10s %9s  %s\n",
+		    "operator", "local result", "FLOP", "moved", "forward",
+		    "backward", "kept", "weights", "from");
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		const struct operator_cost *cost = &layout->operator[i];
+
+		text_printf(out,
+			    "  %-13s %-18s %9s %9s %9s %9s %10s %9s  %s\n",
+			    ir_operator_names[class->operator[i].kind],
+			    local_shape(explanation, class, cost, i),
+			    count_text(explanation, cost->forward_flops),
+			    bytes(explanation, cost->forward_bytes),
+			    seconds(explanation, cost->forward_s),
+			    seconds(explanation, cost->backward_s),
+			    bytes(explanation, cost->saved_bytes),
+			    count_text(explanation, cost->parameters),
+			    place(explanation, class->operator[i].span));
+	}
+}
+
 static void print_collective(struct explanation *explanation,
 			     const struct problem_collective *collective)
 {
@@ -181,7 +228,8 @@ static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
 	return count;
 }
 
-static void print_class(struct explanation *explanation, uint32_t index)
+static void print_class(struct explanation *explanation, uint32_t index,
+			bool work)
 {
 	const struct ir_class *class = &explanation->ir->model.class[index];
 	const struct choice *choice = &explanation->plan->choice;
@@ -196,7 +244,10 @@ static void print_class(struct explanation *explanation, uint32_t index)
 		     &explanation->compilation->arena, &layout);
 	text_printf(out, "\nLayer %s, %u of them: one micro-batch on one device\n",
 		    class->name, class_layers(&explanation->ir->model, index));
-	print_operators(explanation, class, &layout);
+	if (work)
+		print_work(explanation, class, &layout);
+	else
+		print_operators(explanation, class, &layout);
 	text_printf(out, "  %-13s %-18s %9s %9s %10s  recompute %s\n", "sum",
 		    "compute only", seconds(explanation, cost->forward_s),
 		    seconds(explanation, cost->backward_s),
@@ -204,7 +255,14 @@ static void print_class(struct explanation *explanation, uint32_t index)
 		    recompute_name(class->is_block ? choice->recompute :
 						     RECOMPUTE_NONE));
 	text_append(out, "  parameters    ");
-	describe_count((uint64_t)llround(weight->parameters), out);
+	describe_count((uint64_t)llround(weight->parameters +
+					 weight->expert_parameters), out);
+	if (weight->expert_parameters > 0) {
+		text_append(out, " (");
+		describe_count((uint64_t)llround(weight->expert_parameters),
+			       out);
+		text_append(out, " of experts)");
+	}
 	text_printf(out, " held; sends %s to the next stage; working set %s\n",
 		    bytes(explanation, weight->output_bytes),
 		    bytes(explanation, cost->working_bytes));
@@ -281,6 +339,11 @@ static void print_stage_memory(struct explanation *explanation,
 	text_printf(out, "                optimizer x %g B", memory->optimizer_bytes);
 	if (explanation->plan->choice.zero)
 		text_printf(out, " / %u (data x context)", sharers);
+	if (explanation->plan->choice.zero && stage->expert_parameters > 0)
+		text_printf(out, ", of experts / %u",
+			    sharers * explanation->shape->tensor /
+				    (explanation->shape->expert *
+				     explanation->shape->expert_tensor));
 	text_printf(out, " = %s\n",
 		    bytes(explanation, stage->memory.optimizer));
 	text_printf(out, "                activations %s, working set %s, reserve %s\n",
@@ -330,7 +393,8 @@ static void print_iteration(struct explanation *explanation)
 {
 	const struct breakdown *part = &explanation->plan->breakdown;
 
-	text_printf(explanation->out, "\nIteration of %u micro-batches per pipeline: %s, of which the slowest stage spends\n",
+	text_printf(explanation->out, "\nIteration of %u micro-batches per pipeline: %s, of which "
+				      "the slowest stage spends\n",
 		    explanation->plan->choice.micro_batches,
 		    seconds(explanation, explanation->plan->time_s));
 	print_term(explanation, "compute", part->compute_s);
@@ -360,7 +424,33 @@ void explain_plan(struct compilation *compilation, const struct ir *ir,
 	describe_choice(problem, plan, out);
 	text_append_char(out, '\n');
 	for (uint32_t i = 0; i < ir->model.class_count; i++)
-		print_class(&explanation, i);
+		print_class(&explanation, i, false);
 	print_stages(&explanation);
 	print_iteration(&explanation);
+}
+
+bool explain_layer(struct compilation *compilation, const struct ir *ir,
+		   const struct problem *problem, const struct plan *plan,
+		   const char *name, struct text *out)
+{
+	struct explanation explanation = {
+		.compilation = compilation,
+		.ir = ir,
+		.problem = problem,
+		.plan = plan,
+		.shape = &problem->shape[plan->choice.shape],
+		.out = out,
+	};
+	bool found = false;
+
+	text_printf(out, "%s on %s: ", ir->model.name, ir->topology.name);
+	describe_choice(problem, plan, out);
+	text_append_char(out, '\n');
+	for (uint32_t i = 0; i < ir->model.class_count; i++) {
+		if (strcmp(ir->model.class[i].name, name) != 0)
+			continue;
+		print_class(&explanation, i, true);
+		found = true;
+	}
+	return found;
 }

@@ -7,6 +7,8 @@
 #ifndef NEST_COMPILER_EXPLAIN_PLAN_H
 #define NEST_COMPILER_EXPLAIN_PLAN_H
 
+#include <stdbool.h>
+
 #include "compiler/ir.h"
 #include "lang/base/text.h"
 #include "solver/plan.h"
@@ -17,5 +19,12 @@ struct compilation;
 void explain_plan(struct compilation *compilation, const struct ir *ir,
 		  const struct problem *problem, const struct plan *plan,
 		  struct text *out);
+
+/* One kind of layer under the plan: operators with local shapes, operations,
+ * bytes and what they keep, and the exchanges with where they come from. False,
+ * with nothing said, when the model has no template of that name. */
+bool explain_layer(struct compilation *compilation, const struct ir *ir,
+		   const struct problem *problem, const struct plan *plan,
+		   const char *name, struct text *out);
 
 #endif

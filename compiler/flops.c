@@ -27,12 +27,16 @@ static double extent_size(const struct ir *ir, const struct ir_class *class,
 	return sum;
 }
 
-/* Elements of a value without its last extent, for the global batch. */
+/* Elements of a value without its last extent, for the global batch; of a
+ * routed one the rows that tokens are sent as, unfilled capacity aside. */
 static double rows(const struct ir *ir, const struct ir_class *class,
 		   uint32_t value)
 {
 	const struct ir_value *of = &class->value[value];
 	double product = 1;
+
+	if (of->router != IR_NONE)
+		product = (double)class->operator[of->router].top_k;
 
 	for (uint32_t i = 0; i + 1 < of->rank; i++)
 		product *= extent_size(ir, class, &of->extent[i]);
@@ -56,7 +60,8 @@ static double core_flops(const struct ir *ir, const struct ir_class *class,
 		.key_tokens = (double)ir->model.sequence_length,
 		.heads = (double)class->axis[operator->heads_axis].size,
 		.kv_heads = (double)class->axis[operator->kv_heads_axis].size,
-		.head_dim = (double)class->axis[operator->head_axis].size,
+		.head_dim = (double)operator->head_size,
+		.value_dim = (double)operator->value_size,
 		.causal = operator->causal && causal,
 		.window = (double)operator->window,
 	};
@@ -85,7 +90,8 @@ static void add_operator(const struct ir *ir, const struct ir_class *class,
 					       (core ? 1 : 0));
 		return;
 	}
-	if (operator->kind == IR_LINEAR || operator->kind == IR_LM_HEAD)
+	if (operator->kind == IR_LINEAR || operator->kind == IR_LM_HEAD ||
+	    operator->kind == IR_ROUTER)
 		forward = count * product_flops(ir, class, operator);
 	else if (operator->kind == IR_CUSTOM)
 		forward = count * operator->custom_flops * ir->job.global_batch *

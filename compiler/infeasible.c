@@ -382,7 +382,8 @@ static void blame_hardware(struct inquiry *inquiry)
 
 	if (inquiry->problem && failure->has_nearest)
 		diag_help(&inquiry->compilation->diags,
-			  "give the job more or larger devices: with nothing else required, %s still needs %s",
+			  "give the job more or larger devices: with nothing else required, %s "
+			  "still needs %s",
 			  degrees(inquiry, &failure->nearest, inquiry->problem),
 			  bytes(inquiry, failure->nearest.memory_peak_bytes));
 }
@@ -428,7 +429,8 @@ static void explain(struct inquiry *inquiry, bool memory_is_short)
 		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
 	if (!advise_change(inquiry, named))
-		diag_help(diags, "loosen one of these; more requirements conflict, so another message may follow");
+		diag_help(diags, "loosen one of these; more requirements conflict, so another "
+				 "message may follow");
 }
 
 void infeasible_report(struct compilation *compilation, const struct ir *ir,

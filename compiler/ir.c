@@ -6,13 +6,12 @@
 
 #include <stddef.h>
 
-/* `router` and `experts` are refused by the lowering; `+` and `*` are harmless
- * here, since no call is spelt so. */
+/* `+`, `*`, `dispatch` and `combine` are harmless here, since the lowering
+ * knows no call of these. */
 const char *const ir_operator_names[] = {
 #define OPERATOR(kind, name, inputs) name,
 #include "compiler/operators.def"
 #undef OPERATOR
-	"router",
 	"experts",
 	NULL,
 };
@@ -31,4 +30,29 @@ uint64_t ir_extent_size(const struct ir_class *class,
 		sum += product;
 	}
 	return sum;
+}
+
+const struct ir_operator *ir_find_operator(const struct ir_class *class,
+					   enum ir_operator_kind kind)
+{
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		if (class->operator[i].kind == kind)
+			return &class->operator[i];
+	return NULL;
+}
+
+const struct ir_operator *ir_operator_router(const struct ir_class *class,
+					     const struct ir_operator *operator)
+{
+	uint32_t router = class->value[operator->input[0]].router;
+
+	return router == IR_NONE ? NULL : &class->operator[router];
+}
+
+bool ir_has_experts(const struct ir_model *model)
+{
+	for (uint32_t i = 0; i < model->class_count; i++)
+		if (ir_find_operator(&model->class[i], IR_ROUTER))
+			return true;
+	return false;
 }

@@ -53,13 +53,18 @@ struct ir_extent {
 	uint32_t term_count;
 };
 
-/* A tensor value of a template: the result of an operator or the input. */
+/* A tensor value of a template: the result of an operator or the input. A routed
+ * value lies between the DISPATCH and the COMBINE of a mixture of experts. Its
+ * extents are those of the tokens it comes from, and it has one row for every
+ * copy of a token that the router sends out; which expert a row meets is known
+ * when it is there only. Operators on it have a weight for each expert. */
 struct ir_value {
 	const char *name;		/* as named in the template, or NULL */
 	struct span span;
 	struct ir_extent extent[IR_RANK_MAX];
 	uint32_t rank;
 	uint32_t producer;		/* operator, IR_NONE for the layer's input */
+	uint32_t router;		/* the ROUTER of a routed value, else IR_NONE */
 };
 
 #define OPERATOR_INPUT_MAX 4
@@ -77,18 +82,30 @@ struct ir_operator {
 	uint32_t input[OPERATOR_INPUT_MAX];	/* values */
 	uint32_t input_count;
 	uint32_t output;			/* value */
-	/* LINEAR, EMBEDDING, LM_HEAD: the weight's two extents. */
+	/* LINEAR, EMBEDDING, LM_HEAD, ROUTER: the weight's two extents. The norms:
+	 * `from` is what they normalise over where that is not all of the last
+	 * extent, else without terms. */
 	struct ir_extent from, to;
-	bool bias;			/* a bias (LINEAR), or a shift (LAYERNORM) */
-	bool tied;			/* LM_HEAD: weight shared with the embedding */
-	/* ATTENTION. */
-	uint32_t heads_axis, kv_heads_axis, head_axis;	/* head_axis: size of one head */
+	bool bias;			/* a bias (LINEAR, LM_HEAD, ROUTER), or a
+					 * shift (LAYERNORM) */
+	bool tied;			/* LM_HEAD, EMBEDDING: the weight is another's,
+					 * see ir_model.tied */
+	/* ATTENTION. Its fourth input, if any, is a part of the key that all heads
+	 * share (the rotary part of multi-head latent attention). */
+	uint32_t heads_axis, kv_heads_axis;
+	uint64_t head_size;		/* of one query and of one key, shared part included */
+	uint64_t value_size;		/* of one value */
 	bool causal;
 	bool flash;			/* false: the s x s scores are materialised and kept */
 	uint64_t window;		/* sliding window in tokens; 0: none */
 	double dropout;			/* DROPOUT, and ATTENTION's own */
-	/* EMBEDDING: rows of a learned position table; 0: none. */
-	uint64_t positions;
+	/* EMBEDDING: rows of a learned position table, and of a table of token
+	 * types; 0: none. */
+	uint64_t positions, types;
+	/* ROUTER: experts a token is sent to; rows of the busiest expert over
+	 * those of the mean. */
+	uint64_t top_k;
+	double capacity;
 	/* CUSTOM: per token and device before cutting, see language.md. */
 	double custom_flops, custom_read_bytes, custom_write_bytes,
 	       custom_parameters, custom_saved_bytes;
@@ -99,7 +116,8 @@ struct ir_class {
 	const char *name;		/* of the template */
 	const struct ast *template_ast;
 	struct span span;		/* the layer in the model */
-	bool is_block;			/* a repeated layer; false for embedding and head */
+	bool is_block;			/* counts as a layer; embedding, head and layers
+					 * with a loss of their own do not */
 	struct ir_axis *axis;
 	uint32_t axis_count;
 	struct ir_value *value;
@@ -107,8 +125,11 @@ struct ir_class {
 	struct ir_operator *operator;
 	uint32_t operator_count;
 	uint32_t input;			/* value, or IR_NONE */
+	uint32_t tokens;		/* value of token numbers besides the input, which
+					 * every stage can read; else IR_NONE */
 	uint32_t output;		/* value */
 	uint64_t parameters;		/* whole, unpadded; tied ones counted where they are owned */
+	uint64_t active_parameters;	/* of these, what one token meets */
 };
 
 struct ir_run {
@@ -134,7 +155,11 @@ struct ir_model {
 	uint32_t run_count;
 	uint32_t layer_count;		/* blocks: what people call the number of layers */
 	uint64_t parameters;		/* whole model, exact, unpadded */
-	bool tied;			/* head shares the embedding */
+	uint64_t active_parameters;	/* of these, what one token meets */
+	/* A weight is shared: by the head with the embedding, or by the head of a
+	 * layer before the last (multi-token prediction) with the last one's. A
+	 * tied embedding shares the first layer's. */
+	bool tied;
 	struct ir_model_facts facts;
 };
 
@@ -209,6 +234,13 @@ struct ir_domain {
 	uint32_t count;
 };
 
+/* A plan written by hand: a domain of one value for each variable it fixes. */
+struct ir_plan {
+	const char *name;
+	struct span span;
+	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
+};
+
 struct ir_job {
 	const char *name;
 	struct span span;
@@ -223,6 +255,8 @@ struct ir_job {
 	struct predicate *objective;
 	const char **objective_name;
 	uint32_t objective_count;
+	struct ir_plan *plan;
+	uint32_t plan_count;
 	double memory_limit_bytes;	/* device memory, or less where required */
 	struct span memory_limit_span;
 };
@@ -234,12 +268,18 @@ struct ir {
 };
 
 struct compilation;
+struct eval;
 struct module;
+struct record;
 
 /* Lowers a job (NULL: the only one) to the placement program. NULL after
  * reported errors. */
 struct ir *lower_job(struct compilation *compilation,
 		     const struct module *module, const char *job_name);
+
+/* The parameters of a model by itself, for compilation.count_parameters. */
+bool model_count_parameters(const struct eval *eval, const struct record *model,
+			    double *count);
 
 /* Names of the operators templates call like functions, ending with NULL: for
  * compilation.operator_names. */
@@ -247,6 +287,17 @@ extern const char *const ir_operator_names[];
 
 /* Whole size of an extent. */
 uint64_t ir_extent_size(const struct ir_class *class, const struct ir_extent *extent);
+
+/* The first operator of a kind, or NULL. */
+const struct ir_operator *ir_find_operator(const struct ir_class *class,
+					   enum ir_operator_kind kind);
+
+/* The router whose experts an operator belongs to, or NULL. */
+const struct ir_operator *ir_operator_router(const struct ir_class *class,
+					     const struct ir_operator *operator);
+
+/* Whether any layer of the model has experts. */
+bool ir_has_experts(const struct ir_model *model);
 
 /* Checks every invariant the comments above state; false with *reason (static
  * text) on the first that is broken. */

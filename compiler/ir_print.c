@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "compiler/describe.h"
 #include "compiler/lower.h"
 
 static const char *const split_names[] = {
@@ -60,7 +61,7 @@ static void print_value(struct text *out, const struct ir_class *class,
 			text_append(out, ", ");
 		extent_print(class->axis, &value->extent[i], out);
 	}
-	text_append_char(out, ']');
+	text_append(out, value->router == IR_NONE ? "]" : "] routed");
 }
 
 static void print_weight(struct text *out, const struct ir_class *class,
@@ -68,19 +69,23 @@ static void print_weight(struct text *out, const struct ir_class *class,
 {
 	text_append(out, " (");
 	extent_print(class->axis, &operator->from, out);
-	text_append(out, " -> ");
-	extent_print(class->axis, &operator->to, out);
+	if (operator->to.term_count) {
+		text_append(out, " -> ");
+		extent_print(class->axis, &operator->to, out);
+	}
 	text_append_char(out, ')');
 }
 
 static void print_attention(struct text *out, const struct ir_class *class,
 			    const struct ir_operator *operator)
 {
-	text_printf(out, " heads=%s kv_heads=%s head=%s%s%s",
+	text_printf(out, " heads=%s kv_heads=%s head=%" PRIu64,
 		    class->axis[operator->heads_axis].name,
 		    class->axis[operator->kv_heads_axis].name,
-		    class->axis[operator->head_axis].name,
-		    operator->causal ? " causal" : "",
+		    operator->head_size);
+	if (operator->value_size != operator->head_size)
+		text_printf(out, " value=%" PRIu64, operator->value_size);
+	text_printf(out, "%s%s", operator->causal ? " causal" : "",
 		    operator->flash ? "" : " unfused");
 	if (operator->window)
 		text_printf(out, " window=%" PRIu64, operator->window);
@@ -115,6 +120,12 @@ static void print_operator(struct text *out, const struct ir_class *class,
 		text_append(out, " tied");
 	if (operator->positions)
 		text_printf(out, " positions=%" PRIu64, operator->positions);
+	if (operator->types)
+		text_printf(out, " types=%" PRIu64, operator->types);
+	if (operator->kind == IR_ROUTER) {
+		text_printf(out, " top_k=%" PRIu64, operator->top_k);
+		print_number(out, "capacity", operator->capacity);
+	}
 	if (operator->dropout > 0)
 		print_number(out, "dropout", operator->dropout);
 	text_append_char(out, '\n');
@@ -123,14 +134,22 @@ static void print_operator(struct text *out, const struct ir_class *class,
 static void print_class(struct text *out, const struct ir_class *class,
 			uint32_t index)
 {
-	text_printf(out, "  class %" PRIu32 " %s%s parameters=%" PRIu64 "\n", index,
+	text_printf(out, "  class %" PRIu32 " %s%s parameters=%" PRIu64, index,
 		    class->name, class->is_block ? " block" : "",
 		    class->parameters);
+	if (class->active_parameters != class->parameters)
+		text_printf(out, " active=%" PRIu64, class->active_parameters);
+	text_append_char(out, '\n');
 	for (uint32_t i = 0; i < class->axis_count; i++)
 		print_axis(out, &class->axis[i]);
 	text_append(out, "    ");
 	print_value(out, class, class->input);
 	text_append(out, " = input\n");
+	if (class->tokens != IR_NONE) {
+		text_append(out, "    ");
+		print_value(out, class, class->tokens);
+		text_append(out, " = tokens\n");
+	}
 	for (uint32_t i = 0; i < class->operator_count; i++)
 		print_operator(out, class, &class->operator[i]);
 	text_printf(out, "    return %%%" PRIu32 "\n", class->output);
@@ -139,9 +158,11 @@ static void print_class(struct text *out, const struct ir_class *class,
 static void print_model(struct text *out, const struct ir_model *model)
 {
 	text_printf(out, "model %s seq=%" PRIu64 " layers=%" PRIu32
-		    " parameters=%" PRIu64 "%s\n", model->name,
-		    model->sequence_length, model->layer_count, model->parameters,
-		    model->tied ? " tied" : "");
+		    " parameters=%" PRIu64, model->name, model->sequence_length,
+		    model->layer_count, model->parameters);
+	if (model->active_parameters != model->parameters)
+		text_printf(out, " active=%" PRIu64, model->active_parameters);
+	text_append(out, model->tied ? " tied\n" : "\n");
 	text_append(out, "  facts");
 	print_number(out, "rotary_base", model->facts.rotary_base);
 	text_printf(out, " max_positions=%" PRIu64, model->facts.max_positions);
@@ -166,16 +187,9 @@ static void print_topology(struct text *out, const struct ir_topology *topology)
 #include "compiler/device_fields.def"
 #undef FIELD
 	for (uint32_t i = 0; i < topology->level_count; i++) {
-		const struct problem_level *level = &topology->level[i].network;
-
-		text_printf(out, "  level %s fanout=%" PRIu32,
-			    topology->level[i].name, level->fanout);
-		print_number(out, "bandwidth", level->bandwidth_Bps);
-		print_number(out, "latency", level->latency_s);
-		print_number(out, "oversubscription", level->oversubscription);
-		print_number(out, "efficiency", level->efficiency);
-		text_append(out, level->in_network_reduction ?
-			    " in_network_reduction\n" : "\n");
+		text_printf(out, "  level %s ", topology->level[i].name);
+		describe_level(&topology->level[i].network, out);
+		text_append_char(out, '\n');
 	}
 }
 

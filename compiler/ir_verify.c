@@ -76,9 +76,15 @@ static const char *verify_value(const struct ir_class *class, uint32_t index)
 			return reason;
 	}
 	if (value->producer == IR_NONE) {
-		FAIL_UNLESS(index == class->input, "a value comes from nowhere");
+		FAIL_UNLESS(index == class->input || index == class->tokens,
+			    "a value comes from nowhere");
+		FAIL_UNLESS(value->router == IR_NONE, "an input is routed");
 		return NULL;
 	}
+	FAIL_UNLESS(value->router == IR_NONE ||
+		    (value->router < value->producer &&
+		     class->operator[value->router].kind == IR_ROUTER),
+		    "a value is routed by no router before it");
 	FAIL_UNLESS(value->producer < class->operator_count,
 		    "a value has a producer that does not exist");
 	FAIL_UNLESS(class->operator[value->producer].output == index,
@@ -91,8 +97,13 @@ static const char *verify_weight(const struct ir_class *class,
 {
 	const char *reason;
 
-	if (operator->kind != IR_LINEAR && operator->kind != IR_EMBEDDING &&
-	    operator->kind != IR_LM_HEAD)
+	if (operator->kind == IR_ROUTER)
+		FAIL_UNLESS(operator->top_k &&
+			    operator->top_k <= ir_extent_size(class, &operator->to) &&
+			    operator->capacity >= 1 && is_number(operator->capacity),
+			    "a router sends out too little or too much");
+	else if (operator->kind != IR_LINEAR && operator->kind != IR_EMBEDDING &&
+		 operator->kind != IR_LM_HEAD)
 		return NULL;
 	reason = verify_extent(class, &operator->from);
 	return reason ? reason : verify_extent(class, &operator->to);
@@ -104,12 +115,38 @@ static const char *verify_heads(const struct ir_class *class,
 	if (operator->kind != IR_ATTENTION)
 		return NULL;
 	FAIL_UNLESS(operator->heads_axis < class->axis_count &&
-		    operator->kv_heads_axis < class->axis_count &&
-		    operator->head_axis < class->axis_count,
+		    operator->kv_heads_axis < class->axis_count,
 		    "an attention lacks an axis");
+	FAIL_UNLESS(operator->head_size && operator->value_size,
+		    "heads of an attention have no size");
 	FAIL_UNLESS(class->axis[operator->heads_axis].size %
 		    class->axis[operator->kv_heads_axis].size == 0,
 		    "heads are no multiple of kv heads");
+	return NULL;
+}
+
+/* Rows are routed from a DISPATCH to a COMBINE, and meet no others there. */
+static const char *verify_routes(const struct ir_class *class,
+				 const struct ir_operator *operator)
+{
+	uint32_t first = class->value[operator->input[0]].router;
+	uint32_t router = class->value[operator->output].router;
+
+	if (operator->kind == IR_DISPATCH || operator->kind == IR_COMBINE) {
+		uint32_t choice = class->value[operator->input[1]].producer;
+
+		FAIL_UNLESS(choice != IR_NONE &&
+			    class->operator[choice].kind == IR_ROUTER,
+			    "experts do not follow a router");
+		FAIL_UNLESS(operator->kind == IR_DISPATCH ?
+				    first == IR_NONE && router == choice :
+				    first == choice && router == IR_NONE,
+			    "experts do not take and give tokens");
+		return NULL;
+	}
+	for (uint32_t i = 0; i < operator->input_count; i++)
+		FAIL_UNLESS(class->value[operator->input[i]].router == router,
+			    "routed rows meet others");
 	return NULL;
 }
 
@@ -120,7 +157,8 @@ static const char *verify_operator(const struct ir_class *class, uint32_t index)
 
 	FAIL_UNLESS((unsigned)operator->kind < IR_OPERATOR_COUNT,
 		    "an operator has no kind");
-	FAIL_UNLESS(operator->input_count == operator_inputs[operator->kind],
+	FAIL_UNLESS(operator->input_count == operator_inputs[operator->kind] ||
+		    (operator->kind == IR_ATTENTION && operator->input_count == 4),
 		    "an operator has the wrong number of inputs");
 	FAIL_UNLESS(operator->output < class->value_count &&
 		    class->value[operator->output].producer == index,
@@ -130,13 +168,15 @@ static const char *verify_operator(const struct ir_class *class, uint32_t index)
 
 		FAIL_UNLESS(input < class->value_count,
 			    "an operator has an input that does not exist");
-		FAIL_UNLESS(input == class->input ||
+		FAIL_UNLESS(input == class->input || input == class->tokens ||
 			    class->value[input].producer < index,
 			    "an operator comes before what it needs");
 	}
 	FAIL_UNLESS(operator->dropout >= 0 && operator->dropout < 1,
 		    "a dropout is no probability");
-	reason = verify_weight(class, operator);
+	reason = verify_routes(class, operator);
+	if (!reason)
+		reason = verify_weight(class, operator);
 	return reason ? reason : verify_heads(class, operator);
 }
 
@@ -216,8 +256,14 @@ static const char *verify_topology(const struct ir_topology *topology)
 			    level->bandwidth_Bps > 0 && is_number(level->bandwidth_Bps) &&
 			    is_number(level->latency_s) && level->efficiency > 0 &&
 			    level->efficiency <= 1 && level->oversubscription >= 1 &&
-			    is_number(level->oversubscription),
+			    is_number(level->oversubscription) &&
+			    is_number(level->overhead_s) &&
+			    level->reduction_efficiency >= 0 &&
+			    level->reduction_efficiency <= 1,
 			    "a level is out of range");
+		FAIL_UNLESS(!level->joined ||
+			    (i > 0 && level->kind == LEVEL_RING),
+			    "a dimension of a torus joins no other");
 		devices *= level->fanout;
 		FAIL_UNLESS(devices <= DEVICES_MAX, "there are too many devices");
 	}

@@ -11,11 +11,21 @@ double layout_element_bytes(enum ir_precision precision)
 	return precision == IR_FP32 ? 4 : 2;
 }
 
-static uint64_t padded_size(const struct ir_axis *axis, uint32_t tensor)
+/* Ranks that cut the axis. */
+static uint32_t axis_degree(const struct problem_shape *shape,
+			    const struct ir_axis *axis)
 {
-	uint64_t unit = (uint64_t)axis->pad * tensor;
+	if (axis->split == IR_SPLIT_TENSOR)
+		return shape->tensor;
+	return axis->split == IR_SPLIT_EXPERT_TENSOR ? shape->expert_tensor : 1;
+}
 
-	if (axis->pad == 0 || axis->split != IR_SPLIT_TENSOR)
+static uint64_t padded_size(const struct ir_axis *axis, uint32_t degree)
+{
+	uint64_t unit = (uint64_t)axis->pad * degree;
+
+	if (axis->pad == 0 || (axis->split != IR_SPLIT_TENSOR &&
+			       axis->split != IR_SPLIT_EXPERT_TENSOR))
 		return axis->size;
 	return (axis->size + unit - 1) / unit * unit;
 }
@@ -24,9 +34,10 @@ static struct axis_state axis_state(const struct layout_walk *walk,
 				    const struct ir_axis *axis)
 {
 	uint32_t tensor = walk->shape->tensor;
+	uint32_t degree = axis_degree(walk->shape, axis);
 	struct axis_state state = { 0 };
 
-	state.whole = padded_size(axis, tensor);
+	state.whole = padded_size(axis, degree);
 	state.is_sequence = layout_is_sequence_axis(axis);
 	if (axis->split == IR_SPLIT_DATA)
 		state.whole = walk->shape->micro_batch;
@@ -35,11 +46,11 @@ static struct axis_state axis_state(const struct layout_walk *walk,
 	state.cut = state.whole;
 	state.by_sequence = state.is_sequence ? state.whole / tensor :
 						state.whole;
-	if (axis->split != IR_SPLIT_TENSOR || tensor == 1)
+	if (degree == 1)
 		return state;
 	state.is_cut = true;
-	state.cut = axis->replicable && axis->size < tensor ?
-			    1 : state.whole / tensor;
+	state.cut = axis->replicable && axis->size < degree ?
+			    1 : state.whole / degree;
 	return state;
 }
 
@@ -67,16 +78,35 @@ uint64_t layout_extent_size(const struct layout_walk *walk,
 	return sum;
 }
 
+/* Rows that reach a device for every token it holds itself. */
+static double copies(const struct layout_walk *walk, const struct ir_value *value)
+{
+	const struct ir_operator *router = &walk->class->operator[value->router];
+
+	return (double)router->top_k * router->capacity *
+	       walk->shape->expert_tensor;
+}
+
 static double elements(const struct layout_walk *walk, uint32_t value,
 		       uint32_t rank, enum layout layout)
 {
 	const struct ir_value *of = &walk->class->value[value];
-	double product = 1;
+	bool routed = of->router != IR_NONE;
+	double product = routed ? copies(walk, of) : 1;
 
+	/* Batch and sequence of a routed value are those of the tokens sent. */
 	for (uint32_t i = 0; i < rank; i++)
-		product *= (double)layout_extent_size(walk, &of->extent[i],
-						      layout);
+		product *= (double)layout_extent_size(
+			walk, &of->extent[i],
+			routed && i < 2 ? LAYOUT_SEQUENCE : layout);
 	return product;
+}
+
+double layout_local_experts(const struct layout_walk *walk,
+			    const struct ir_operator *router)
+{
+	return (double)ir_extent_size(walk->class, &router->to) /
+	       walk->shape->expert;
 }
 
 double layout_value_elements(const struct layout_walk *walk, uint32_t value,

@@ -23,6 +23,17 @@
  * Sources: Shoeybi et al. 2019 (Megatron-LM) section 3; Korthikanti et al. 2022,
  * "Reducing Activation Recomputation in Large Transformer Models", section 4.
  *
+ * Experts. Every rank sends the tokens it holds (by sequence over the tensor
+ * group) to the ranks of the experts they were routed to: an all-to-all over the
+ * expert group, then an all-gather over the expert-tensor group, whose ranks have
+ * parts of the same experts; results come back by a reduce-scatter and an
+ * all-to-all (Megatron-LM, core/transformer/moe/token_dispatcher.py,
+ * MoEAlltoAllTokenDispatcher). Between them the rules above hold with the
+ * expert-tensor group in place of the tensor group. All experts are taken to be
+ * met equally often, but for the router's capacity, by which everything routed
+ * is multiplied. A layer with experts is cut by tensor only under sequence
+ * parallelism.
+ *
  * Overlap is what Megatron-LM does without further flags: in the backward pass
  * of a product the second gather of its input runs behind the input-gradient
  * product, and the reduction of the input gradient behind the weight-gradient
@@ -37,7 +48,9 @@
  *	- a bias costs nothing of its own;
  *	- an activation read only by a multiplication is one kernel with it, and
  *	  its result is not kept;
- *	- a dropout read only by an addition is one kernel with it.
+ *	- a dropout read only by an addition is one kernel with it;
+ *	- the products of all experts of a device are one (grouped) kernel, and
+ *	  their weighting by the router is part of the activation before.
  * What is fused into another operator shows no time of its own, except that
  * a fused product's time is shared in proportion to the work.
  *
@@ -87,14 +100,16 @@ struct operator_cost {
 	double forward_bytes, backward_bytes;	/* read and written; 0 for products */
 	double forward_s, backward_s;
 	double parameters;			/* elements held by one device */
-	bool parameters_tied;
+	double tied_parameters;			/* of these, owned by another layer */
+	bool is_expert;				/* they belong to experts */
 	double saved_bytes;			/* first kept by this operator: inputs,
 						 * masks, scores */
 	double core_saved_bytes;		/* of these, dropped by selective
 						 * recomputation */
 	double output_bytes;
 	enum layout output_layout;		/* as produced, before any conversion */
-	uint64_t local[IR_RANK_MAX];		/* local output shape */
+	uint64_t local[IR_RANK_MAX];		/* local output shape; of a routed value:
+						 * experts, rows of one, width */
 };
 
 struct layout_result {
@@ -104,8 +119,9 @@ struct layout_result {
 	double forward_s, backward_s;		/* compute of all operators, or the host's
 						 * time to launch them if longer */
 	double core_forward_s;			/* part that selective recomputation redoes */
-	double parameters;			/* elements held by one device */
-	double tied_parameters;			/* of these, owned by another layer */
+	double parameters;			/* elements held by one device, */
+	double expert_parameters;		/*   and those of experts besides */
+	double tied_parameters;			/* of `parameters`, owned by another layer */
 	double input_bytes;			/* of the layer's input on one device */
 	bool input_saved;			/* saved_bytes holds the input */
 	double output_bytes;			/* 0 when nothing follows: loss, logits */
@@ -119,7 +135,9 @@ struct layout_result {
 /* Whether the class can be cut that way; otherwise the axis and the degree that
  * does not divide it (both may be NULL). A padded axis always can; a replicable
  * one when size or degree divides the other; the sequence over context ranks
- * only in two equal pieces each, so that causal work is balanced. */
+ * only in two equal pieces each, so that causal work is balanced. Expert degrees
+ * concern classes with experts only, and these go with tensor > 1 only by
+ * sequence. */
 bool layout_is_legal(const struct ir_class *class, const struct ir_model *model,
 		     const struct problem_shape *shape,
 		     const struct ir_axis **axis, uint32_t *degree);

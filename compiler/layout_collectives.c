@@ -24,8 +24,9 @@ static bool has_sequence(const struct layout_walk *walk, uint32_t value)
 static enum layout resting_layout(const struct layout_walk *walk,
 				  uint32_t value)
 {
-	return walk->sequence && has_sequence(walk, value) ? LAYOUT_SEQUENCE :
-							     LAYOUT_WHOLE;
+	return walk->sequence && has_sequence(walk, value) &&
+			       walk->class->value[value].router == IR_NONE ?
+		       LAYOUT_SEQUENCE : LAYOUT_WHOLE;
 }
 
 static struct span axis_span(const struct layout_walk *walk, uint32_t axis)
@@ -34,7 +35,8 @@ static struct span axis_span(const struct layout_walk *walk, uint32_t axis)
 				 walk->class->axis[axis].split_span;
 }
 
-/* Appends a collective over the tensor group, exposed, of a whole value. */
+/* Appends a collective over the tensor group (of routed values the
+ * expert-tensor group), exposed, of a whole value. */
 static struct inferred *record(struct layout_walk *walk,
 			       enum collective kind, bool backward,
 			       uint32_t operator, uint32_t value, uint32_t axis)
@@ -45,7 +47,8 @@ static struct inferred *record(struct layout_walk *walk,
 	last = &walk->inferred.at[walk->inferred.count - 1];
 	*last = (struct inferred){
 		.kind = kind,
-		.group = GROUP_TENSOR,
+		.group = walk->class->value[value].router == IR_NONE ?
+				 GROUP_TENSOR : GROUP_EXPERT_TENSOR,
 		.backward = backward,
 		.operator = operator,
 		.value = value,
@@ -224,7 +227,7 @@ static void exchange_keys(struct layout_walk *walk, uint32_t index)
 	const struct ir_operator *operator = &walk->class->operator[index];
 	enum layout layout = walk->operator[index].input_layout;
 	uint32_t axis = layout_sequence_axis(walk->class);
-	double bytes = layout_value_bytes(walk, operator->input[1], layout) +
+	double bytes = layout_key_bytes(walk, index) +
 		       layout_value_bytes(walk, operator->input[2], layout);
 
 	if (walk->shape->context == 1)
@@ -280,6 +283,8 @@ static bool last_is_cut(const struct layout_walk *walk, uint32_t index)
 	uint32_t input = walk->class->operator[index].input[0];
 	const struct ir_value *value = &walk->class->value[input];
 
+	if (walk->class->operator[index].from.term_count)
+		return false;		/* a norm within heads */
 	return walk->value[input].layout == LAYOUT_CUT && value->rank &&
 	       layout_cut_axis(walk, &value->extent[value->rank - 1]) !=
 		       IR_NONE;
@@ -369,6 +374,73 @@ static void visit_binary(struct layout_walk *walk, uint32_t index)
 		left->cause != IR_NONE ? left->cause : right->cause);
 }
 
+/* The first axis split over the ranks that hold parts of the same experts. */
+static uint32_t expert_tensor_axis(const struct layout_walk *walk)
+{
+	for (uint32_t i = 0; i < walk->class->axis_count; i++)
+		if (walk->class->axis[i].split == IR_SPLIT_EXPERT_TENSOR)
+			return i;
+	return IR_NONE;
+}
+
+/* An exchange of the rows of all tokens between the ranks of the experts. */
+static void exchange_rows(struct layout_walk *walk, uint32_t index,
+			  uint32_t routed, bool backward)
+{
+	uint32_t router = walk->class->value[routed].router;
+	uint32_t axis = walk->class->operator[router].to.term[0].axis[0];
+	struct inferred *inferred;
+
+	if (walk->shape->expert == 1)
+		return;
+	inferred = record(walk, COLLECTIVE_ALL_TO_ALL, backward, index, routed,
+			  axis);
+	inferred->group = GROUP_EXPERT;
+	inferred->bytes /= walk->shape->expert_tensor;
+}
+
+/* Between the ranks that hold parts of the same experts. */
+static void share_rows(struct layout_walk *walk, uint32_t index,
+		       uint32_t routed, enum collective kind, bool backward)
+{
+	if (walk->shape->expert_tensor > 1)
+		record(walk, kind, backward, index, routed,
+		       expert_tensor_axis(walk));
+}
+
+static void visit_dispatch(struct layout_walk *walk, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+	uint32_t routed = operator->output;
+
+	settle(walk, operator->input[0]);
+	walk->operator[index].input_layout =
+		walk->value[operator->input[0]].layout;
+	exchange_rows(walk, index, routed, false);
+	share_rows(walk, index, routed, COLLECTIVE_ALL_GATHER, false);
+	share_rows(walk, index, routed, COLLECTIVE_REDUCE_SCATTER, true);
+	exchange_rows(walk, index, routed, true);
+	produce(walk, index, LAYOUT_WHOLE, IR_NONE);
+	/* That was the reduction of its gradient. */
+	walk->value[routed].gradient_reduced = true;
+}
+
+static void visit_combine(struct layout_walk *walk, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+	uint32_t routed = operator->input[0];
+
+	if (walk->value[routed].layout == LAYOUT_CUT)
+		want_whole(walk, routed, index, expert_tensor_axis(walk), false);
+	walk->operator[index].input_layout = LAYOUT_WHOLE;
+	if (walk->value[routed].layout == LAYOUT_PARTIAL)
+		share_rows(walk, index, routed, COLLECTIVE_REDUCE_SCATTER, false);
+	exchange_rows(walk, index, routed, false);
+	exchange_rows(walk, index, routed, true);
+	share_rows(walk, index, routed, COLLECTIVE_ALL_GATHER, true);
+	produce(walk, index, resting_layout(walk, operator->output), IR_NONE);
+}
+
 static void visit(struct layout_walk *walk, uint32_t index)
 {
 	switch (walk->class->operator[index].kind) {
@@ -392,6 +464,12 @@ static void visit(struct layout_walk *walk, uint32_t index)
 	case IR_ADD:
 	case IR_MULTIPLY:
 		visit_binary(walk, index);
+		return;
+	case IR_DISPATCH:
+		visit_dispatch(walk, index);
+		return;
+	case IR_COMBINE:
+		visit_combine(walk, index);
 		return;
 	default:
 		visit_unary(walk, index);

@@ -3,6 +3,8 @@
  * Work, bytes, time and parameters of every operator under a shape; which
  * operators run inside another's kernel. The header layout.h states the rules.
  */
+#include <math.h>
+
 #include "compiler/layout_walk.h"
 #include "compiler/operator_time.h"
 
@@ -21,6 +23,11 @@
 
 /* A dropout mask is one byte per element. */
 #define MASK_BYTES 1
+
+/* Bytes per score of a router, in 32 bits: a copy is written, turned to
+ * probabilities, and scanned for the largest; backward the same without the scan. */
+#define ROUTER_FORWARD_BYTES (2 + 4 + 8 + 4)
+#define ROUTER_BACKWARD_BYTES (8 + 4 + 2)
 
 static const struct ir_operator *only_reader(const struct layout_walk *walk,
 					     uint32_t value)
@@ -103,15 +110,18 @@ static void product_work(struct layout_walk *walk, uint32_t index)
 	const struct ir_operator *operator = &walk->class->operator[index];
 	struct operator_state *state = &walk->operator[index];
 	struct operator_cost *cost = &walk->result->operator[index];
+	const struct ir_operator *router = layout_router(walk, index);
 	double m = layout_value_rows(walk, operator->input[0],
 				     state->input_layout);
 	double k = extent(walk, &operator->from, from_layout(state));
 	double n = extent(walk, &operator->to, to_layout(state));
+	double experts = router ? layout_local_experts(walk, router) : 1;
 
 	cost->forward_flops = 2 * m * k * n;
 	cost->backward_flops = 2 * cost->forward_flops;
-	cost->parameters = k * n + (operator->bias ? n : 0);
-	cost->parameters_tied = operator->tied;
+	cost->parameters = experts * (k * n + (operator->bias ? n : 0));
+	cost->tied_parameters = operator->tied ? k * n : 0;
+	cost->is_expert = router != NULL;
 	walk->operator[state->leader].group_n += n;
 }
 
@@ -124,8 +134,10 @@ static void product_time(struct layout_walk *walk, uint32_t index)
 	struct operator_cost *cost = &walk->result->operator[index];
 	const struct ir_device *device = &walk->ir->topology.device;
 	enum ir_precision precision = walk->ir->job.precision;
+	const struct ir_operator *router = layout_router(walk, index);
+	double experts = router ? layout_local_experts(walk, router) : 1;
 	double m = layout_value_rows(walk, operator->input[0],
-				     state->input_layout);
+				     state->input_layout) / experts;
 	double k = extent(walk, &operator->from, from_layout(state));
 	double n = leader->group_n;
 	double share = extent(walk, &operator->to, to_layout(state)) / n;
@@ -135,18 +147,19 @@ static void product_time(struct layout_walk *walk, uint32_t index)
 		precision = IR_BF16;
 	if (state->leader == index) {
 		state->input_gradient_s =
-			operator_time_gemm(device, precision, m, n, k);
+			operator_time_grouped(device, precision, experts, m, n, k);
 		state->weight_gradient_s =
-			operator_time_gemm(device, precision, k, m, n) +
-			operator_time_accumulate(device, k * n);
+			operator_time_grouped(device, precision, experts, k, m, n) +
+			operator_time_accumulate(device, experts * k * n);
 	}
-	cost->forward_s = share * operator_time_gemm(device, precision, m, k, n);
+	cost->forward_s = share * operator_time_grouped(device, precision, experts,
+							m, k, n);
 	cost->backward_s = share * (leader->input_gradient_s +
 				    leader->weight_gradient_s);
 	/* A bias' gradient adds up the output's over the rows. */
 	if (operator->bias)
 		cost->backward_s += operator_time_memory(
-			device, walk->element_bytes * m * share * n);
+			device, walk->element_bytes * experts * m * share * n);
 }
 
 /* A kernel that moves these bytes. */
@@ -179,11 +192,22 @@ static struct attention_shape attention_shape(const struct layout_walk *walk,
 		.kv_heads = (double)layout_axis_size(walk,
 						     operator->kv_heads_axis,
 						     layout),
-		.head_dim = (double)layout_axis_size(walk, operator->head_axis,
-						     layout),
+		.head_dim = (double)operator->head_size,
+		.value_dim = (double)operator->value_size,
 		.causal = operator->causal,
 		.window = (double)operator->window,
 	};
+}
+
+double layout_key_bytes(const struct layout_walk *walk, uint32_t attention)
+{
+	const struct ir_operator *operator = &walk->class->operator[attention];
+	enum layout layout = walk->operator[attention].input_layout;
+
+	return walk->element_bytes *
+	       layout_value_rows(walk, operator->input[1], layout) *
+	       (double)layout_axis_size(walk, operator->kv_heads_axis, layout) *
+	       (double)operator->head_size;
 }
 
 /* Scores as one product over stacked heads, softmax with scale and mask as one
@@ -204,10 +228,10 @@ static void unfused_attention(struct layout_walk *walk, uint32_t index,
 	double scores_s = operator_time_gemm(device, precision, rows,
 					     shape->head_dim, shape->key_tokens);
 	double values_s = operator_time_gemm(device, precision, rows,
-					     shape->key_tokens, shape->head_dim);
+					     shape->key_tokens, shape->value_dim);
 	double e = walk->element_bytes;
 
-	cost->forward_flops = 4 * scores * shape->head_dim;
+	cost->forward_flops = 2 * scores * (shape->head_dim + shape->value_dim);
 	cost->backward_flops = 2 * cost->forward_flops;
 	move(walk, index, 2 * e * scores, 3 * e * scores);
 	if (operator->dropout > 0)
@@ -248,15 +272,15 @@ static void attention_cost(struct layout_walk *walk, uint32_t index)
 	else
 		unfused_attention(walk, index, &shape);
 	walk->result->core_forward_s += walk->operator[index].core_forward_s;
-	if (walk->ir->model.facts.rotary_base <= 0)
-		return;
-	/* Rotary positions: one kernel each for queries and keys. */
-	for (int i = 0; i < 2; i++) {
-		double bytes = 2 * layout_value_bytes(walk, operator->input[i],
-						      layout);
-
-		move(walk, index, bytes, bytes);
-	}
+	/* Rotary positions: one kernel each for queries and keys. That of the
+	 * keys also puts a shared part into every head. */
+	if (walk->ir->model.facts.rotary_base > 0)
+		move(walk, index,
+		     2 * layout_value_bytes(walk, operator->input[0], layout),
+		     2 * layout_value_bytes(walk, operator->input[0], layout));
+	if (walk->ir->model.facts.rotary_base > 0 || operator->input_count > 3)
+		move(walk, index, 2 * layout_key_bytes(walk, index),
+		     2 * layout_key_bytes(walk, index));
 }
 
 /* Rows are read and written, and again for learned positions. Backward, the
@@ -270,12 +294,15 @@ static void embedding_cost(struct layout_walk *walk, uint32_t index)
 	double table = extent(walk, &operator->from, LAYOUT_CUT) * to;
 	double output = layout_value_bytes(walk, operator->output, LAYOUT_CUT);
 	double positions = (double)operator->positions * to;
+	double types = (double)operator->types * to;
 	double e = walk->element_bytes;
 
-	cost->parameters = table + positions;
+	cost->parameters = table + positions + types;
 	move(walk, index, 2 * output, output + table * (2 * e + 8));
 	if (operator->positions)
 		move(walk, index, 3 * output, output + positions * (2 * e + 8));
+	if (operator->types)
+		move(walk, index, 3 * output, output + types * (2 * e + 8));
 }
 
 static void norm_cost(struct layout_walk *walk, uint32_t index)
@@ -284,7 +311,9 @@ static void norm_cost(struct layout_walk *walk, uint32_t index)
 	const struct ir_value *input = &walk->class->value[operator->input[0]];
 	enum layout layout = walk->operator[index].input_layout;
 	double bytes = layout_value_bytes(walk, operator->input[0], layout);
-	double width = input->rank == 0 ? 1 :
+	double width = operator->from.term_count ?
+			       extent(walk, &operator->from, LAYOUT_WHOLE) :
+		       input->rank == 0 ? 1 :
 		extent(walk, &input->extent[input->rank - 1], layout);
 
 	walk->result->operator[index].parameters =
@@ -375,6 +404,58 @@ static void custom_cost(struct layout_walk *walk, uint32_t index)
 	}
 }
 
+/* A product, and kernels over the scores of all experts. */
+static void router_cost(struct layout_walk *walk, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+	const struct ir_device *device = &walk->ir->topology.device;
+	struct operator_cost *cost = &walk->result->operator[index];
+	enum ir_precision precision = walk->ir->job.precision;
+	double m = layout_value_rows(walk, operator->input[0],
+				     walk->operator[index].input_layout);
+	double k = extent(walk, &operator->from, LAYOUT_WHOLE);
+	double n = extent(walk, &operator->to, LAYOUT_WHOLE);
+
+	if (precision == IR_FP8)
+		precision = IR_BF16;
+	cost->parameters = k * n + (operator->bias ? n : 0);
+	cost->forward_flops = 2 * m * k * n;
+	cost->backward_flops = 2 * cost->forward_flops;
+	move(walk, index, ROUTER_FORWARD_BYTES * m * n,
+	     ROUTER_BACKWARD_BYTES * m * n);
+	cost->forward_s += operator_time_gemm(device, precision, m, k, n);
+	cost->backward_s += operator_time_gemm(device, precision, m, n, k) +
+			    operator_time_gemm(device, precision, k, m, n) +
+			    operator_time_accumulate(device, k * n);
+}
+
+/* Bytes of the rows that a device sends to the experts, or gets back. */
+static double sent_bytes(const struct layout_walk *walk, uint32_t routed)
+{
+	return layout_value_bytes(walk, routed, LAYOUT_WHOLE) /
+	       walk->shape->expert_tensor;
+}
+
+/* Rows are put in the order of the ranks they go to, on the way out and back;
+ * what has come together is put in the order of the experts and back again. */
+static void permute_cost(struct layout_walk *walk, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+	bool out = operator->kind == IR_DISPATCH;
+	uint32_t routed = out ? operator->output : operator->input[0];
+	uint32_t tokens = out ? operator->input[0] : operator->output;
+	double held = layout_value_bytes(walk, tokens, LAYOUT_SEQUENCE);
+	double sent = sent_bytes(walk, routed);
+	double all = layout_value_bytes(walk, routed, LAYOUT_WHOLE);
+	const struct ir_operator *router =
+		&walk->class->operator[walk->class->value[routed].router];
+
+	move(walk, index, held + sent, held + sent);
+	if (walk->shape->expert * walk->shape->expert_tensor > 1 &&
+	    layout_local_experts(walk, router) > 1)
+		move(walk, index, 2 * all, 2 * all);
+}
+
 static void operator_cost(struct layout_walk *walk, uint32_t index)
 {
 	switch (walk->class->operator[index].kind) {
@@ -402,6 +483,15 @@ static void operator_cost(struct layout_walk *walk, uint32_t index)
 	case IR_CUSTOM:
 		custom_cost(walk, index);
 		return;
+	case IR_ROUTER:
+		router_cost(walk, index);
+		return;
+	case IR_DISPATCH:
+	case IR_COMBINE:
+		permute_cost(walk, index);
+		return;
+	case IR_AUXILIARY_LOSS:
+		return;
 	default:
 		unary_cost(walk, index);
 		return;
@@ -419,6 +509,14 @@ static void output_shape(struct layout_walk *walk, uint32_t index)
 	for (uint32_t i = 0; i < value->rank; i++)
 		cost->local[i] = layout_extent_size(walk, &value->extent[i],
 						    cost->output_layout);
+	if (value->router != IR_NONE) {
+		double experts = layout_local_experts(
+			walk, &walk->class->operator[value->router]);
+
+		cost->local[0] = (uint64_t)experts;
+		cost->local[1] = (uint64_t)llround(
+			layout_value_rows(walk, output, LAYOUT_WHOLE) / experts);
+	}
 	cost->output_bytes =
 		layout_value_bytes(walk, output, cost->output_layout);
 }
@@ -455,9 +553,11 @@ void layout_walk_costs(struct layout_walk *walk)
 		output_shape(walk, i);
 		result->forward_s += cost->forward_s;
 		result->backward_s += cost->backward_s;
-		result->parameters += cost->parameters;
-		if (cost->parameters_tied)
-			result->tied_parameters += cost->parameters;
+		if (cost->is_expert)
+			result->expert_parameters += cost->parameters;
+		else
+			result->parameters += cost->parameters;
+		result->tied_parameters += cost->tied_parameters;
 	}
 	wait_for_host(walk);
 }

@@ -39,6 +39,37 @@ static bool refuse(const struct ir_axis *of, uint32_t by,
 	return false;
 }
 
+/* Experts are shared out whole, and cut only where their template says so. */
+static bool experts_are_legal(const struct ir_class *class,
+			      const struct problem_shape *shape,
+			      const struct ir_axis **axis, uint32_t *degree)
+{
+	const struct ir_operator *router = ir_find_operator(class, IR_ROUTER);
+	const struct ir_axis *experts;
+	bool cut = shape->expert_tensor == 1;
+
+	if (!router)
+		return true;
+	experts = &class->axis[router->to.term[0].axis[0]];
+	if (shape->expert > 1 && experts->split != IR_SPLIT_EXPERT)
+		return refuse(NULL, shape->expert, axis, degree);
+	for (uint32_t i = 0; i < class->axis_count; i++) {
+		const struct ir_axis *one = &class->axis[i];
+
+		if (one->split == IR_SPLIT_EXPERT && !divides(one, shape->expert))
+			return refuse(one, shape->expert, axis, degree);
+		if (one->split != IR_SPLIT_EXPERT_TENSOR)
+			continue;
+		cut = true;
+		if (!divides(one, shape->expert_tensor))
+			return refuse(one, shape->expert_tensor, axis, degree);
+	}
+	if (!cut)
+		return refuse(NULL, shape->expert_tensor, axis, degree);
+	return shape->tensor == 1 || shape->sequence ||
+	       refuse(NULL, shape->tensor, axis, degree);
+}
+
 bool layout_is_legal(const struct ir_class *class, const struct ir_model *model,
 		     const struct problem_shape *shape,
 		     const struct ir_axis **axis, uint32_t *degree)
@@ -53,8 +84,8 @@ bool layout_is_legal(const struct ir_class *class, const struct ir_model *model,
 		if (cut->split == IR_SPLIT_TENSOR && !divides(cut, shape->tensor))
 			return refuse(cut, shape->tensor, axis, degree);
 	}
-	if (shape->expert > 1 || shape->expert_tensor > 1)
-		return refuse(NULL, shape->expert, axis, degree);
+	if (!experts_are_legal(class, shape, axis, degree))
+		return false;
 	if (sequence == IR_NONE)
 		return shape->context == 1 && !shape->sequence ? true :
 		       refuse(NULL, shape->context, axis, degree);

@@ -4,7 +4,8 @@
  * operator's backward needs, and the largest transient of one operator.
  *
  *	product, norm, activation	its input
- *	flash attention			query, key, value and result
+ *	flash attention			query, key (with its shared part, if any, in
+ *					every head), value and result
  *	attention with scores		query, key, value; per score the softmax
  *					result and, with dropout, a mask byte and the
  *					result of dropout
@@ -13,7 +14,9 @@
  *	dropout				a mask byte per element
  *	loss				the logits in 32 bits, in place of the
  *					exponentials
- *	addition, embedding		nothing
+ *	router				its input, and its scores in 32 bits
+ *	addition, embedding, dispatch	nothing
+ *	  and combination of experts
  *
  * A value lies as it rests between operators: by sequence rather than gathered.
  */
@@ -48,6 +51,13 @@ static bool is_fused_activation(const struct layout_walk *walk, uint32_t value)
 	       layout_is_activation(&walk->class->operator[producer]);
 }
 
+/* Keys with a shared part are kept as attention puts them together. */
+static bool is_part_of_key(const struct ir_operator *operator, uint32_t input)
+{
+	return operator->kind == IR_ATTENTION && operator->input_count > 3 &&
+	       (input == 1 || input == 3);
+}
+
 /* Values that one operator keeps. */
 static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 			uint32_t index)
@@ -59,6 +69,9 @@ static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 	case IR_EMBEDDING:
 	case IR_DROPOUT:
 	case IR_CUSTOM:
+	case IR_DISPATCH:
+	case IR_COMBINE:
+	case IR_AUXILIARY_LOSS:
 		return;
 	case IR_MULTIPLY:
 		for (uint32_t i = 0; i < operator->input_count; i++)
@@ -72,7 +85,9 @@ static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 		return;
 	default:
 		for (uint32_t i = 0; i < operator->input_count; i++)
-			keep(walk, keeper, operator->input[i], index, false);
+			if (!is_part_of_key(operator, i))
+				keep(walk, keeper, operator->input[i], index,
+				     false);
 		if (operator->kind == IR_ATTENTION && operator->flash)
 			keep(walk, keeper, operator->output, index, true);
 		return;
@@ -106,7 +121,13 @@ static void keep_own(struct layout_walk *walk, uint32_t index)
 		cost->saved_bytes += layout_value_elements(
 			walk, operator->output, layout);
 		return;
+	case IR_ROUTER:
+		cost->saved_bytes += 4 * layout_value_elements(
+			walk, operator->output, layout);
+		return;
 	case IR_ATTENTION:
+		if (operator->input_count > 3)
+			cost->saved_bytes += layout_key_bytes(walk, index);
 		if (operator->flash)
 			return;
 		cost->core_saved_bytes += score_bytes(walk, index);
@@ -144,6 +165,13 @@ static double transient_bytes(const struct layout_walk *walk, uint32_t index)
 		return bytes + walk->element_bytes * state->group_n *
 				       layout_value_rows(walk, operator->input[0],
 							 state->input_layout);
+	/* Rows leave and arrive in buffers of their own. */
+	if (operator->kind == IR_DISPATCH)
+		bytes += 2 * cost->output_bytes / walk->shape->expert_tensor;
+	if (operator->kind == IR_COMBINE)
+		bytes += 2 * layout_value_bytes(walk, operator->input[0],
+						LAYOUT_WHOLE) /
+			 walk->shape->expert_tensor;
 	/* A table's gradient is dense in the training precision. */
 	if (operator->kind == IR_EMBEDDING)
 		bytes += walk->element_bytes * cost->parameters;

@@ -24,7 +24,7 @@ enum product {
 
 struct axis_state {
 	uint64_t whole, cut, by_sequence;	/* local size in these layouts */
-	bool is_cut;				/* over the tensor group */
+	bool is_cut;				/* over the tensor or expert-tensor group */
 	bool is_sequence;
 };
 
@@ -69,8 +69,9 @@ struct layout_walk {
 	VEC(struct inferred) inferred;
 };
 
-/* Local sizes. An axis split by tensor counts whole (padded) in every layout but
- * LAYOUT_CUT; the sequence is divided further in LAYOUT_SEQUENCE. */
+/* Local sizes. An axis split by tensor or expert_tensor counts whole (padded) in
+ * every layout but LAYOUT_CUT; the sequence is divided further in
+ * LAYOUT_SEQUENCE. */
 static inline uint64_t layout_axis_size(const struct layout_walk *walk,
 					uint32_t axis, enum layout layout)
 {
@@ -88,17 +89,32 @@ double layout_value_elements(const struct layout_walk *walk, uint32_t value,
 			     enum layout layout);
 double layout_value_bytes(const struct layout_walk *walk, uint32_t value,
 			  enum layout layout);
-/* Elements of all extents of a value but the last. */
+/* Elements of all extents of a value but the last. A routed value has the rows
+ * of all experts of the device. */
 double layout_value_rows(const struct layout_walk *walk, uint32_t value,
 			 enum layout layout);
 
-/* The first axis of the extent that the tensor group cuts, or IR_NONE. */
+/* Experts on one device that a router sends to. */
+double layout_local_experts(const struct layout_walk *walk,
+			    const struct ir_operator *router);
+
+/* The router of an operator on routed values, or NULL. */
+static inline const struct ir_operator *
+layout_router(const struct layout_walk *walk, uint32_t operator)
+{
+	return ir_operator_router(walk->class, &walk->class->operator[operator]);
+}
+
+/* The first axis of the extent that its group cuts, or IR_NONE. */
 uint32_t layout_cut_axis(const struct layout_walk *walk,
 			 const struct ir_extent *extent);
 /* The same over all extents of a value. */
 uint32_t layout_value_cut_axis(const struct layout_walk *walk, uint32_t value);
 uint32_t layout_sequence_axis(const struct ir_class *class);
 bool layout_is_sequence_axis(const struct ir_axis *axis);
+
+/* Bytes of an attention's keys on one device, the shared part in every head. */
+double layout_key_bytes(const struct layout_walk *walk, uint32_t attention);
 
 static inline bool layout_is_product(const struct ir_operator *operator)
 {

@@ -7,10 +7,14 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/cli.h \
 	%D%/cmd_check.c \
 	%D%/cmd_compile.c \
+	%D%/cmd_doc.c \
+	%D%/cmd_eval.c \
 	%D%/cmd_explain.c \
+	%D%/cmd_fmt.c \
 	%D%/cmd_list.c \
 	%D%/cmd_params.c \
 	%D%/cmd_solve.c \
+	%D%/cmd_test.c \
 	%D%/commands.def \
 	%D%/depfile.c \
 	%D%/depfile.h \
@@ -29,6 +33,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/explain_plan.h \
 	%D%/flops.c \
 	%D%/flops.h \
+	%D%/hand_plan.c \
+	%D%/hand_plan.h \
 	%D%/infeasible.c \
 	%D%/infeasible.h \
 	%D%/ir.c \
@@ -44,13 +50,22 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/layout_legal.c \
 	%D%/layout_saved.c \
 	%D%/layout_walk.h \
+	%D%/library.c \
+	%D%/library.h \
 	%D%/lower.c \
 	%D%/lower.h \
+	%D%/lower_attention.c \
+	%D%/lower_build.c \
+	%D%/lower_call.c \
+	%D%/lower_experts.c \
 	%D%/lower_extent.c \
 	%D%/lower_job.c \
+	%D%/lower_level.c \
 	%D%/lower_model.c \
 	%D%/lower_objective.c \
 	%D%/lower_operator.c \
+	%D%/lower_operator.h \
+	%D%/lower_plan.c \
 	%D%/lower_predicate.c \
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
@@ -59,6 +74,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/megatron_flags.def \
 	%D%/megatron_model.c \
 	%D%/megatron_model.h \
+	%D%/native.c \
+	%D%/native.h \
 	%D%/operator_time.c \
 	%D%/operator_time.h \
 	%D%/operators.def \
@@ -69,6 +86,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/performance.h \
 	%D%/pipeline.c \
 	%D%/pipeline.h \
+	%D%/plan_value.c \
+	%D%/plan_value.h \
 	%D%/plan_verify.c \
 	%D%/plan_verify.h \
 	%D%/print_problem.c \
@@ -85,6 +104,10 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/ranks.h \
 	%D%/target.h \
 	%D%/target_megatron.c \
+	%D%/text_diff.c \
+	%D%/text_diff.h \
+	%D%/value_show.c \
+	%D%/value_show.h \
 	%D%/variable.c \
 	%D%/variable.h
 

@@ -92,6 +92,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_topology,
 	lower_model,
 	lower_search,
+	lower_plans,
 	lower_requirements,
 	lower_objective,
 };
@@ -116,4 +117,25 @@ struct ir *lower_job(struct compilation *compilation,
 	for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
 		good = passes[i](&lower) && good;
 	return good ? lower.ir : NULL;
+}
+
+bool model_count_parameters(const struct eval *eval, const struct record *model,
+			    double *count)
+{
+	struct compilation *compilation = eval->compilation;
+	struct record copy = *model;
+	struct lower lower = {
+		.compilation = compilation,
+		.arena = &compilation->arena,
+		.diags = &compilation->diags,
+		/* Limits and chains of what is evaluated now go on. */
+		.eval = *eval,
+		.model = &copy,
+	};
+
+	lower.ir = ARENA_NEW(lower.arena, struct ir);
+	if (!lower_model(&lower))
+		return false;
+	*count = (double)lower.ir->model.parameters;
+	return true;
 }

@@ -73,12 +73,26 @@ bool lower_job_fields(struct lower *lower);
 bool lower_topology(struct lower *lower);
 bool lower_model(struct lower *lower);
 bool lower_search(struct lower *lower);
+bool lower_plans(struct lower *lower);
 bool lower_requirements(struct lower *lower);
 bool lower_objective(struct lower *lower);
+
+/* Levels of a hierarchy, in lower_level.c: fills levels and device_count of the
+ * program's topology. */
+bool lower_levels(struct lower *lower, const struct record *record);
 
 /* One template applied to arguments becomes a class (is_block left alone). */
 bool lower_template(struct lower *lower, const struct record *layer,
 		    struct ir_class *class);
+
+/* The plan variable that an item of a search or a plan names. */
+bool lower_variable(struct lower *lower, const struct ast *item,
+		    enum plan_variable *variable);
+/* The elements of a list, set or range as a domain of a variable. */
+bool lower_domain_elements(struct lower *lower, const struct ast *item,
+			   enum plan_variable variable,
+			   const struct value *value, uint32_t count,
+			   struct ir_domain *domain);
 
 /* Whether an expression depends on the plan. */
 bool lower_mentions_plan(struct lower *lower, const struct ast *expression);
@@ -140,6 +154,7 @@ struct template_name {
 	uint32_t value;			/* tensor, or IR_NONE: a number */
 	const struct ast *expression;	/* of a number */
 	bool used;
+	bool gone;			/* of experts whose body has ended */
 };
 
 /* One template being lowered. Arrays grow here and are copied to the class. */
@@ -153,7 +168,9 @@ struct template {
 	VEC(struct ir_operator) operator;
 	VEC(struct template_name) known;
 	uint32_t input;			/* value, or IR_NONE */
+	uint32_t tokens;		/* value of token numbers besides it, or IR_NONE */
 	uint32_t output;
+	uint32_t router;		/* of the experts whose body this is, or IR_NONE */
 };
 
 enum { AXIS_BATCH, AXIS_SEQ };		/* the first two axes of every class */
@@ -166,6 +183,11 @@ bool template_has_tensor(struct template *template,
 			 const struct ast *expression);
 struct template_name *template_find(struct template *template,
 				    const char *name);
+/* Whether the name of an item is free; reports what it stands for otherwise. */
+bool template_name_is_free(struct template *template, const struct ast *item);
+/* Gives an item's name to a tensor. */
+void template_name_value(struct template *template, const struct ast *item,
+			 uint32_t value);
 /* Marks every tensor an expression names as used. */
 void template_use(struct template *template, const struct ast *expression);
 

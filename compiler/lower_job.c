@@ -28,7 +28,7 @@ static const struct {
 	{ "search", true, false, NULL },
 	{ "require", true, false, NULL },
 	{ "place", true, true, NULL },
-	{ "plan", true, true, NULL },
+	{ "plan", true, false, NULL },
 };
 
 #define JOB_ITEM_COUNT (sizeof(job_items) / sizeof(*job_items))
@@ -76,7 +76,13 @@ static bool check_named_item(struct lower *lower, const struct ast *item,
 	if (job_items[index].later)
 		return lower_not_yet(lower, item->name_span,
 				     arena_printf(lower->arena, "'%s'", item->name));
-	if (item->kind == AST_NAMED_BLOCK)
+	if (!strcmp(item->name, "plan") && item->kind == AST_BLOCK) {
+		diag_error(lower->diags, E_JOB_FIELD, item->name_span,
+			   "a plan needs a name of its own");
+		diag_help(lower->diags, "write for instance: plan mine { tensor = 8 }");
+		return false;
+	}
+	if (strcmp(item->name, "plan") && item->kind == AST_NAMED_BLOCK)
 		return diag_error(lower->diags, E_JOB_FIELD, item->name_span,
 				  "the block '%s' of a job has no name of its own",
 				  item->name);
@@ -132,7 +138,7 @@ static bool check_item(struct lower *lower, const struct ast *item,
 		diag_help(lower->diags, "begin it with the word 'require'");
 		return false;
 	case AST_PREFER:
-		return lower_not_yet(lower, item->span, "'prefer'");
+		return true;
 	case AST_ERROR:
 		return false;
 	default:
@@ -303,8 +309,8 @@ bool lower_job_fields(struct lower *lower)
 
 /* ---- search ---- */
 
-static bool search_variable(struct lower *lower, const struct ast *item,
-			    enum plan_variable *variable)
+bool lower_variable(struct lower *lower, const struct ast *item,
+		    enum plan_variable *variable)
 {
 	struct diags *diags = lower->diags;
 
@@ -315,7 +321,7 @@ static bool search_variable(struct lower *lower, const struct ast *item,
 		return true;
 	if (*variable < VARIABLE_COUNT) {
 		diag_error(diags, E_SEARCH_VARIABLE, item->name_span,
-			   "'%s' is an outcome of the plan and cannot be searched",
+			   "'%s' is an outcome of the plan and cannot be chosen",
 			   item->name);
 		diag_help(diags, "bound it in a requirement: require { %s <= .. }",
 			  item->name);
@@ -369,9 +375,6 @@ static bool domain_value(struct lower *lower, enum plan_variable variable,
 	*number = (uint32_t)value->number;
 	if (variable == VARIABLE_ZERO && *number > 1)
 		return lower_not_yet(lower, span, "'zero' above 1");
-	if ((variable == VARIABLE_EXPERT || variable == VARIABLE_EXPERT_TENSOR) &&
-	    *number != 1)
-		return lower_not_yet(lower, span, "expert parallelism");
 	return true;
 }
 
@@ -382,10 +385,10 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool domain_elements(struct lower *lower, const struct ast *item,
-			    enum plan_variable variable,
-			    const struct value *value, uint32_t count,
-			    struct ir_domain *domain)
+bool lower_domain_elements(struct lower *lower, const struct ast *item,
+			   enum plan_variable variable,
+			   const struct value *value, uint32_t count,
+			   struct ir_domain *domain)
 {
 	domain->at = ARENA_ARRAY(lower->arena, uint32_t, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -438,8 +441,8 @@ static bool lower_domain(struct lower *lower, const struct ast *item,
 				  "the domain of '%s' holds %" PRIu64
 				  " values, and at most %d are possible",
 				  item->name, count, DOMAIN_MAX);
-	domain->given = domain_elements(lower, item, variable, &value,
-					(uint32_t)count, domain);
+	domain->given = lower_domain_elements(lower, item, variable, &value,
+					      (uint32_t)count, domain);
 	return domain->given;
 }
 
@@ -457,7 +460,7 @@ static bool search_item(struct lower *lower, const struct ast *item)
 		diag_help(lower->diags, "write for instance: tensor in { 1, 2, 4, 8 }");
 		return false;
 	}
-	if (!search_variable(lower, item, &variable))
+	if (!lower_variable(lower, item, &variable))
 		return false;
 	domain = &lower->ir->job.domain[variable];
 	if (domain->count || domain->given) {

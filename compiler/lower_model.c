@@ -63,14 +63,6 @@ static bool layer_key_equal(const struct layer_key *a, const struct layer_key *b
 	return true;
 }
 
-static bool has_operator(const struct ir_class *class, enum ir_operator_kind kind)
-{
-	for (uint32_t i = 0; i < class->operator_count; i++)
-		if (class->operator[i].kind == kind)
-			return true;
-	return false;
-}
-
 static void add_run(struct ir_model *model, uint32_t class_index, uint32_t count)
 {
 	if (model->run_count &&
@@ -121,8 +113,10 @@ static bool lower_layers(struct lower *lower, const struct record *record)
 			continue;
 		good = find_class(lower, record->part[i], key, &index) && good;
 		class = &model->class[index];
-		class->is_block = class->is_block || count > 1 ||
-				  has_operator(class, IR_ATTENTION);
+		class->is_block =
+			!ir_find_operator(class, IR_AUXILIARY_LOSS) &&
+			(class->is_block || count > 1 ||
+			 ir_find_operator(class, IR_ATTENTION));
 		add_run(model, index, count);
 	}
 	return good;
@@ -219,54 +213,85 @@ static bool check_joints(struct lower *lower)
 
 /* ---- tied weights ---- */
 
-static const struct ir_operator *find_operator(const struct ir_class *class,
-					       enum ir_operator_kind kind)
+static bool same_weight(const struct ir_class *a_class,
+			const struct ir_extent *a_rows,
+			const struct ir_extent *a_columns,
+			const struct ir_class *b_class,
+			const struct ir_extent *b_rows,
+			const struct ir_extent *b_columns)
 {
-	for (uint32_t i = 0; i < class->operator_count; i++)
-		if (class->operator[i].kind == kind)
-			return &class->operator[i];
-	return NULL;
+	return ir_extent_size(a_class, a_rows) == ir_extent_size(b_class, b_rows) &&
+	       ir_extent_size(a_class, a_columns) ==
+	       ir_extent_size(b_class, b_columns);
 }
 
-/* Whether the embedding of one class can serve as the head's weight. */
-static bool can_share(const struct ir_class *owner, const struct ir_class *head,
+/* Whether a class owns a weight that a tied operator can share: a head that of
+ * an embedding, or one before the last layer that of the last one's head; an
+ * embedding that of the first layer's. */
+static bool can_share(const struct ir_model *model, const struct ir_class *owner,
+		      const struct ir_class *class,
 		      const struct ir_operator *tied)
 {
-	const struct ir_operator *embedding = find_operator(owner, IR_EMBEDDING);
+	const struct ir_class *last =
+		&model->class[model->run[model->run_count - 1].class_index];
+	const struct ir_operator *embedding =
+		ir_find_operator(owner, IR_EMBEDDING);
+	const struct ir_operator *head = ir_find_operator(owner, IR_LM_HEAD);
 
-	return embedding &&
-	       ir_extent_size(owner, &embedding->from) ==
-	       ir_extent_size(head, &tied->to) &&
-	       ir_extent_size(owner, &embedding->to) ==
-	       ir_extent_size(head, &tied->from);
+	if (tied->kind == IR_LM_HEAD && owner == last && owner != class && head &&
+	    !head->tied)
+		return same_weight(owner, &head->to, &head->from, class, &tied->to,
+				   &tied->from);
+	if (!embedding || embedding->tied)
+		return false;
+	if (tied->kind == IR_EMBEDDING)
+		return same_weight(owner, &embedding->from, &embedding->to, class,
+				   &tied->from, &tied->to);
+	return same_weight(owner, &embedding->from, &embedding->to, class,
+			   &tied->to, &tied->from);
+}
+
+static bool report_tied(struct lower *lower, const struct ir_class *class,
+			const struct ir_operator *tied)
+{
+	bool head = tied->kind == IR_LM_HEAD;
+
+	diag_error(lower->diags, E_MODEL_TIED, class->span,
+		   "the %s is tied, but no embedding of model '%s' "
+		   "has %" PRIu64 " rows of %" PRIu64, head ? "head" : "embedding",
+		   lower->ir->model.name,
+		   ir_extent_size(class, head ? &tied->to : &tied->from),
+		   ir_extent_size(class, head ? &tied->from : &tied->to));
+	diag_help(lower->diags, "give both layers the same vocab and "
+		  "hidden, or write tied = false");
+	return false;
+}
+
+static bool check_tied_class(struct lower *lower, const struct ir_class *class)
+{
+	struct ir_model *model = &lower->ir->model;
+
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		const struct ir_operator *tied = &class->operator[i];
+		uint32_t owner = 0;
+
+		if (!tied->tied)
+			continue;
+		while (owner < model->class_count &&
+		       !can_share(model, &model->class[owner], class, tied))
+			owner++;
+		if (owner == model->class_count)
+			return report_tied(lower, class, tied);
+		model->tied = true;
+	}
+	return true;
 }
 
 static bool check_tied(struct lower *lower)
 {
-	struct ir_model *model = &lower->ir->model;
-
-	for (uint32_t i = 0; i < model->class_count; i++) {
-		const struct ir_class *head = &model->class[i];
-		const struct ir_operator *tied = find_operator(head, IR_LM_HEAD);
-		uint32_t owner = 0;
-
-		if (!tied || !tied->tied)
-			continue;
-		while (owner < model->class_count &&
-		       !can_share(&model->class[owner], head, tied))
-			owner++;
-		if (owner == model->class_count) {
-			diag_error(lower->diags, E_MODEL_TIED, head->span,
-				   "the head is tied, but no embedding of model '%s' "
-				   "has %" PRIu64 " rows of %" PRIu64, model->name,
-				   ir_extent_size(head, &tied->to),
-				   ir_extent_size(head, &tied->from));
-			diag_help(lower->diags, "give both layers the same vocab and "
-				  "hidden, or write tied = false");
+	for (uint32_t i = 0; i < lower->ir->model.class_count; i++)
+		if (!check_tied_class(lower, &lower->ir->model.class[i]))
 			return false;
-		}
-		model->tied = true;
-	}
 	return true;
 }
 
@@ -283,6 +308,7 @@ static bool count_layers(struct lower *lower)
 
 		if (class->is_block)
 			model->layer_count += run->count;
+		model->active_parameters += run->count * class->active_parameters;
 		if (__builtin_mul_overflow(class->parameters, run->count,
 					   &parameters) ||
 		    __builtin_add_overflow(model->parameters, parameters,

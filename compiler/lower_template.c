@@ -14,7 +14,8 @@ struct template_name *template_find(struct template *template,
 				    const char *name)
 {
 	for (size_t i = 0; i < template->known.count; i++)
-		if (template->known.at[i].name == name)
+		if (template->known.at[i].name == name &&
+		    !template->known.at[i].gone)
 			return &template->known.at[i];
 	return NULL;
 }
@@ -67,6 +68,20 @@ void template_use(struct template *template, const struct ast *expression)
 
 /* ---- tensor expressions ---- */
 
+/* Experts see the rows that are sent to them and nothing else. */
+static bool report_outside(struct template *template, const struct ast *name)
+{
+	struct diags *diags = template->lower->diags;
+
+	diag_error(diags, E_EXPERTS, name->span,
+		   "'%s' is not sent to the experts and cannot be used in their body",
+		   name->name);
+	diag_label(diags, template_find(template, name->name)->span,
+		   "it is made here");
+	diag_help(diags, "what goes around the experts is added to what they give");
+	return false;
+}
+
 static bool tensor_name(struct template *template, const struct ast *name,
 			uint32_t *value)
 {
@@ -78,7 +93,8 @@ static bool tensor_name(struct template *template, const struct ast *name,
 	if (known && known->value != IR_NONE) {
 		known->used = true;
 		*value = known->value;
-		return true;
+		return template->value.at[*value].router == template->router ||
+		       report_outside(template, name);
 	}
 	if (known || scope_find(template->scope, name->name)) {
 		diag_error(lower->diags, E_NOT_A_TENSOR, name->span,
@@ -154,8 +170,7 @@ bool template_tensor(struct template *template, const struct ast *expression,
 
 /* ---- items ---- */
 
-/* Whether a name is free; reports what it stands for otherwise. */
-static bool name_is_free(struct template *template, const struct ast *item)
+bool template_name_is_free(struct template *template, const struct ast *item)
 {
 	struct diags *diags = template->lower->diags;
 	const struct template_name *known = template_find(template, item->name);
@@ -175,8 +190,8 @@ static bool name_is_free(struct template *template, const struct ast *item)
 	return false;
 }
 
-static void name_value(struct template *template, const struct ast *item,
-		       uint32_t value)
+void template_name_value(struct template *template, const struct ast *item,
+			 uint32_t value)
 {
 	struct template_name known = {
 		.name = item->name,
@@ -212,13 +227,13 @@ static bool template_assign(struct template *template, const struct ast *item)
 {
 	uint32_t value;
 
-	if (!name_is_free(template, item))
+	if (!template_name_is_free(template, item))
 		return false;
 	if (!template_has_tensor(template, item->child[0]))
 		return template_number(template, item);
 	if (!template_tensor(template, item->child[0], &value))
 		return false;
-	name_value(template, item, value);
+	template_name_value(template, item, value);
 	return true;
 }
 
@@ -248,6 +263,33 @@ static bool input_shape(struct template *template, const struct ast *item,
 	return false;
 }
 
+/* Of two inputs the one with two axes is token numbers, which do not come from
+ * the layer before. */
+static bool place_input(struct template *template, const struct ast *item)
+{
+	uint32_t value = (uint32_t)template->value.count - 1;
+	uint32_t first = template->input;
+
+	template->input = value;
+	if (first == IR_NONE)
+		return true;
+	if ((template->value.at[first].rank == 2) !=
+	    (template->value.at[value].rank == 2)) {
+		template->tokens = template->value.at[value].rank == 2 ? value :
+									 first;
+		template->input = template->tokens == value ? first : value;
+		return true;
+	}
+	template->input = first;
+	diag_error(template->lower->diags, E_TEMPLATE_INPUT, item->span,
+		   "a layer has one input, and '%s' would be a second", item->name);
+	diag_label(template->lower->diags, template->value.at[first].span,
+		   "this is its input");
+	diag_note(template->lower->diags, SPAN_NONE,
+		  "token numbers [batch, seq] may stand beside it");
+	return false;
+}
+
 static bool template_input(struct template *template, const struct ast *item)
 {
 	struct diags *diags = template->lower->diags;
@@ -255,22 +297,24 @@ static bool template_input(struct template *template, const struct ast *item)
 		.name = item->name,
 		.span = item->span,
 		.producer = IR_NONE,
+		.router = IR_NONE,
 	};
 
-	if (template->input != IR_NONE) {
+	if (template->input != IR_NONE && template->tokens != IR_NONE) {
 		diag_error(diags, E_TEMPLATE_INPUT, item->span,
-			   "a layer has one input, and '%s' would be a second",
-			   item->name);
+			   "a layer has one input and token numbers, and '%s' "
+			   "would be a third", item->name);
 		diag_label(diags, template->value.at[template->input].span,
 			   "this is its input");
 		return false;
 	}
-	if (!name_is_free(template, item) || !input_shape(template, item, &value))
+	if (!template_name_is_free(template, item) ||
+	    !input_shape(template, item, &value))
 		return false;
-	template->input = (uint32_t)template->value.count;
 	VEC_PUSH(&template->value, template->lower->arena, value);
-	name_value(template, item, template->input);
-	return true;
+	template_name_value(template, item,
+			    (uint32_t)template->value.count - 1);
+	return place_input(template, item);
 }
 
 static bool template_return(struct template *template, const struct ast *item)
@@ -433,7 +477,6 @@ static void keep_axes(struct template *template, struct ir_class *class)
 		/* The inputs have these, so they are kept. */
 		operator->heads_axis = number[operator->heads_axis];
 		operator->kv_heads_axis = number[operator->kv_heads_axis];
-		operator->head_axis = number[operator->head_axis];
 	}
 }
 
@@ -445,6 +488,7 @@ static void keep_needed(struct template *template, struct ir_class *class)
 	size_t values = template->value.count;
 	bool *needed = ARENA_ARRAY(arena, bool, values);
 	uint32_t *number = ARENA_ARRAY(arena, uint32_t, values);
+	uint32_t *router = ARENA_ARRAY(arena, uint32_t, template->operator.count);
 
 	mark_needed(template, needed);
 	class->value = ARENA_ARRAY(arena, struct ir_value, values);
@@ -464,8 +508,15 @@ static void keep_needed(struct template *template, struct ir_class *class)
 			operator.input[j] = number[operator.input[j]];
 		operator.output = number[operator.output];
 		class->value[operator.output].producer = class->operator_count;
+		router[i] = class->operator_count;
 		class->operator[class->operator_count++] = operator;
 	}
+	for (uint32_t i = 0; i < class->value_count; i++)
+		if (class->value[i].router != IR_NONE)
+			class->value[i].router = router[class->value[i].router];
+	class->tokens = IR_NONE;
+	if (template->tokens != IR_NONE && needed[template->tokens])
+		class->tokens = number[template->tokens];
 	class->input = IR_NONE;
 	if (template->input != IR_NONE && needed[template->input])
 		class->input = number[template->input];
@@ -484,8 +535,8 @@ static bool add_product(uint64_t a, uint64_t b, uint64_t *sum)
 	       *sum <= SIZE_MAX_EXACT;
 }
 
-/* Adds the elements an operator owns. */
-static bool add_parameters(const struct ir_class *class,
+/* The elements an operator owns, for one expert where there are several. */
+static bool own_parameters(const struct ir_class *class,
 			   const struct ir_operator *operator, uint64_t *sum)
 {
 	const struct ir_value *input = &class->value[operator->input[0]];
@@ -495,17 +546,21 @@ static bool add_parameters(const struct ir_class *class,
 
 	switch (operator->kind) {
 	case IR_LINEAR:
+	case IR_ROUTER:
 		return add_product(from, to, sum) &&
 		       add_product(operator->bias, to, sum);
 	case IR_EMBEDDING:
-		return add_product(from, to, sum) &&
-		       add_product(operator->positions, to, sum);
+		return operator->tied ||
+		       (add_product(from, to, sum) &&
+			add_product(operator->positions, to, sum) &&
+			add_product(operator->types, to, sum));
 	case IR_LM_HEAD:
-		return operator->tied || add_product(from, to, sum);
+		return (operator->tied || add_product(from, to, sum)) &&
+		       add_product(operator->bias, to, sum);
 	case IR_RMSNORM:
-		return add_product(1, last, sum);
 	case IR_LAYERNORM:
-		return add_product(operator->bias ? 2 : 1, last, sum);
+		return add_product(operator->bias ? 2 : 1,
+				   operator->from.term_count ? from : last, sum);
 	case IR_CUSTOM:
 		return add_product(1, (uint64_t)operator->custom_parameters, sum);
 	default:
@@ -513,10 +568,23 @@ static bool add_parameters(const struct ir_class *class,
 	}
 }
 
+static bool add_parameters(struct ir_class *class,
+			   const struct ir_operator *operator)
+{
+	const struct ir_operator *router = ir_operator_router(class, operator);
+	uint64_t own = 0;
+
+	return own_parameters(class, operator, &own) &&
+	       add_product(own, router ? ir_extent_size(class, &router->to) : 1,
+			   &class->parameters) &&
+	       add_product(own, router ? router->top_k : 1,
+			   &class->active_parameters);
+}
+
 static bool count_parameters(struct lower *lower, struct ir_class *class)
 {
 	for (uint32_t i = 0; i < class->operator_count; i++)
-		if (!add_parameters(class, &class->operator[i], &class->parameters))
+		if (!add_parameters(class, &class->operator[i]))
 			return diag_error(lower->diags, E_TEMPLATE_SIZE,
 					  class->operator[i].span,
 					  "layer '%s' has more than 2^53 parameters",
@@ -604,7 +672,9 @@ bool lower_template(struct lower *lower, const struct record *layer,
 		.name = layer->declaration->name,
 		.scope = scope_new(lower->arena, layer->scope),
 		.input = IR_NONE,
+		.tokens = IR_NONE,
 		.output = IR_NONE,
+		.router = IR_NONE,
 	};
 	struct diag_frame frame;
 	bool good;

@@ -26,7 +26,9 @@ static bool refuse(struct match *match, struct span span, const char *what)
 		span = match->class->span;
 	diag_error(diags, E_TARGET_MODEL, span,
 		   "megatron cannot build '%s': %s", match->class->name, what);
-	diag_help(diags, "megatron builds pre-norm decoders: attention, then an MLP with gelu or gated silu; for any other, leave out 'target = megatron' and emit the manifest");
+	diag_help(diags, "megatron builds pre-norm decoders: attention, then an MLP with gelu or "
+			 "gated silu; for any other, leave out 'target = megatron' and emit the "
+			 "manifest");
 	return false;
 }
 
@@ -41,6 +43,18 @@ static const struct ir_operator *take(struct match *match, uint32_t value,
 	    match->class->operator[producer].kind != kind)
 		return NULL;
 	match->used[producer] = true;
+	return &match->class->operator[producer];
+}
+
+/* The same without counting it. */
+static const struct ir_operator *peek(const struct match *match, uint32_t value,
+				      enum ir_operator_kind kind)
+{
+	uint32_t producer = match->class->value[value].producer;
+
+	if (producer == IR_NONE ||
+	    match->class->operator[producer].kind != kind)
+		return NULL;
 	return &match->class->operator[producer];
 }
 
@@ -76,16 +90,46 @@ static bool take_norm(struct match *match, uint32_t value, uint32_t *of,
 	*rms = norm != NULL;
 	if (!norm)
 		norm = take(match, value, IR_LAYERNORM);
-	if (!norm || (!*rms && !norm->bias))
+	if (!norm || (!*rms && !norm->bias) || norm->from.term_count)
 		return false;
 	*of = norm->input[0];
 	return true;
 }
 
-/* residual + branch, in either order: the branch is the side that a linear
- * (and perhaps a dropout) ends. */
+/* What is added to a residual: a linear (perhaps behind a dropout), or experts,
+ * perhaps with a linear beside them. */
+struct branch {
+	const struct ir_operator *linear, *combine;
+};
+
+static bool find_branch(struct match *match, uint32_t value,
+			struct branch *branch)
+{
+	const struct ir_operator *sum;
+
+	branch->linear = branch->combine = NULL;
+	branch->combine = take(match, value, IR_COMBINE);
+	if (branch->combine)
+		return true;
+	branch->linear = take(match, value, IR_LINEAR);
+	if (branch->linear)
+		return true;
+	sum = peek(match, value, IR_ADD);
+	for (uint32_t i = 0; sum && i < 2; i++) {
+		if (!peek(match, sum->input[i], IR_COMBINE) ||
+		    !peek(match, sum->input[1 - i], IR_LINEAR))
+			continue;
+		take(match, value, IR_ADD);
+		branch->combine = take(match, sum->input[i], IR_COMBINE);
+		branch->linear = take(match, sum->input[1 - i], IR_LINEAR);
+		return true;
+	}
+	return false;
+}
+
+/* residual + branch, in either order. */
 static bool take_residual(struct match *match, uint32_t value,
-			  uint32_t *residual, const struct ir_operator **linear,
+			  uint32_t *residual, struct branch *branch,
 			  double *dropout)
 {
 	const struct ir_operator *sum = take(match, value, IR_ADD);
@@ -94,15 +138,14 @@ static bool take_residual(struct match *match, uint32_t value,
 		return refuse(match, span_of(match, value),
 			      "a residual sum is expected here");
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t branch =
-			peel_dropout(match, sum->input[i], dropout);
-
-		*linear = take(match, branch, IR_LINEAR);
 		*residual = sum->input[1 - i];
-		if (*linear)
+		if (find_branch(match,
+				peel_dropout(match, sum->input[i], dropout),
+				branch))
 			return true;
 	}
-	return refuse(match, sum->span, "one side of this sum must end in a linear");
+	return refuse(match, sum->span,
+		      "one side of this sum must end in a linear or in experts");
 }
 
 struct linears {
@@ -148,8 +191,10 @@ static const struct ir_operator *take_gated(struct match *match, uint32_t value,
 	return NULL;
 }
 
+/* The MLP that `down` ends; linears->input is what it reads. */
 static bool match_mlp(struct match *match, const struct ir_operator *down,
-		      struct megatron_block *block, struct linears *linears)
+		      struct megatron_block *block, uint64_t *ffn,
+		      struct linears *linears)
 {
 	uint32_t value = down->input[0];
 	const struct ir_operator *gelu = take(match, value, IR_GELU);
@@ -162,8 +207,8 @@ static bool match_mlp(struct match *match, const struct ir_operator *down,
 		return refuse(match, span_of(match, value),
 			      "the MLP must be a gelu of a linear or a silu-gated product of two");
 	block->hidden = size(match, &up->from);
-	block->ffn = size(match, &up->to);
-	if (size(match, &down->from) != block->ffn)
+	*ffn = size(match, &up->to);
+	if (size(match, &down->from) != *ffn)
 		return refuse(match, down->span,
 			      "the MLP's second linear must read what the first gives");
 	linears->count++;
@@ -171,31 +216,151 @@ static bool match_mlp(struct match *match, const struct ir_operator *down,
 	return true;
 }
 
-static bool match_attention(struct match *match, const struct ir_operator *out,
+/* Experts, and perhaps an MLP beside them; linears->input is what they read. */
+static bool match_experts(struct match *match, const struct branch *branch,
+			  struct megatron_block *block, struct linears *linears)
+{
+	const struct ir_operator *combine = branch->combine;
+	const struct ir_operator *router =
+		take(match, combine->input[1], IR_ROUTER);
+	const struct ir_operator *down =
+		take(match, combine->input[0], IR_LINEAR);
+	const struct ir_operator *dispatch;
+	struct linears inside = { 0 }, beside = { 0 };
+
+	if (!router || !down)
+		return refuse(match, combine->span, "each expert must be an MLP");
+	if (!match_mlp(match, down, block, &block->expert_ffn, &inside))
+		return false;
+	dispatch = take(match, inside.input, IR_DISPATCH);
+	if (!dispatch || dispatch->input[0] != router->input[0])
+		return refuse(match, combine->span,
+			      "experts and their router read one value");
+	linears->input = router->input[0];
+	block->experts = size(match, &router->to);
+	block->top_k = router->top_k;
+	block->router_bias = router->bias;
+	block->expert_bias = inside.with_bias > 0;
+	if (inside.with_bias && inside.with_bias != inside.count)
+		return refuse(match, combine->span,
+			      "the products of an expert have biases all or none");
+	linears->count = inside.count;
+	linears->with_bias = inside.with_bias;
+	if (!branch->linear)
+		return true;
+	if (!match_mlp(match, branch->linear, block, &block->shared_ffn, &beside))
+		return false;
+	if (beside.input != linears->input || beside.with_bias != inside.with_bias)
+		return refuse(match, branch->linear->span,
+			      "a shared expert reads what the others do, and has biases where they have");
+	return true;
+}
+
+/* A linear of a head's norm, or of the value itself. */
+static const struct ir_operator *take_head_linear(struct match *match,
+						  uint32_t value, bool *norm,
+						  struct linears *linears)
+{
+	const struct ir_operator *over = peek(match, value, IR_RMSNORM);
+
+	*norm = over && over->from.term_count;
+	if (*norm) {
+		take(match, value, IR_RMSNORM);
+		value = over->input[0];
+	}
+	return take_linear(match, value, linears);
+}
+
+/* linear(rmsnorm(linear(n, hidden -> rank)), ..): the width of the latent, 0 when
+ * it is no such thing. */
+static uint64_t take_latent(struct match *match, uint32_t value,
+			    uint32_t *latent, struct linears *linears)
+{
+	const struct ir_operator *up = take(match, value, IR_LINEAR);
+	const struct ir_operator *down;
+	bool rms;
+
+	if (!up || up->bias || !take_norm(match, up->input[0], latent, &rms) ||
+	    !rms)
+		return 0;
+	/* Keys and values come from one latent. */
+	*latent = up->input[0];
+	down = peek(match, match->class->operator[
+			match->class->value[*latent].producer].input[0],
+		    IR_LINEAR);
+	if (!down)
+		return 0;
+	if (!match->used[down - match->class->operator] &&
+	    !take_linear(match, down->output, linears))
+		return 0;
+	return size(match, &down->to);
+}
+
+static bool match_latent(struct match *match,
+			 const struct ir_operator *attention,
+			 struct megatron_block *block, struct linears *linears)
+{
+	uint32_t query, key, value;
+	const struct ir_operator *shared;
+
+	block->q_rank = take_latent(match, attention->input[0], &query, linears);
+	block->kv_rank = take_latent(match, attention->input[1], &key, linears);
+	shared = take_linear(match, attention->input[3], linears);
+	if (!block->q_rank || !block->kv_rank || !shared ||
+	    take_latent(match, attention->input[2], &value, linears) !=
+		    block->kv_rank || key != value)
+		return refuse(match, attention->span,
+			      "latent attention reads queries of one normalised latent, keys and values of another, and a shared key");
+	block->rope_dim = size(match, &shared->to);
+	block->value_dim = attention->value_size;
+	return true;
+}
+
+static bool match_heads(struct match *match, const struct ir_operator *attention,
+			struct megatron_block *block, struct linears *linears)
+{
+	bool norm[3];
+
+	for (uint32_t i = 0; i < 3; i++)
+		if (!take_head_linear(match, attention->input[i], &norm[i],
+				      linears))
+			return refuse(match, span_of(match, attention->input[i]),
+				      "attention must read three linears of one norm");
+	block->qk_norm = norm[0];
+	if (norm[0] != norm[1] || norm[2])
+		return refuse(match, attention->span,
+			      "heads of queries and keys are normalised, or none");
+	if (attention->value_size != attention->head_size)
+		return refuse(match, attention->span,
+			      "heads of keys and values are of one size");
+	return true;
+}
+
+static bool match_attention(struct match *match, const struct branch *branch,
 			    struct megatron_block *block,
 			    struct linears *linears)
 {
-	const struct ir_operator *attention =
-		take(match, out->input[0], IR_ATTENTION);
+	const struct ir_operator *out = branch->linear, *attention = NULL;
 	const struct ir_axis *axis = match->class->axis;
 
+	if (out && !branch->combine)
+		attention = take(match, out->input[0], IR_ATTENTION);
 	if (!attention)
-		return refuse(match, span_of(match, out->input[0]),
+		return refuse(match, out ? span_of(match, out->input[0]) :
+					   branch->combine->span,
 			      "an attention is expected before this linear");
 	if (!attention->causal)
 		return refuse(match, attention->span,
 			      "its attention is causal always");
-	for (uint32_t i = 0; i < 3; i++)
-		if (!take_linear(match, attention->input[i], linears))
-			return refuse(match, span_of(match, attention->input[i]),
-				      "attention must read three linears of one norm");
 	block->heads = axis[attention->heads_axis].size;
 	block->kv_heads = axis[attention->kv_heads_axis].size;
-	block->head_dim = axis[attention->head_axis].size;
+	block->head_dim = attention->head_size;
 	block->window = attention->window;
 	block->flash = attention->flash;
 	block->attention_dropout = attention->dropout;
-	return true;
+	return attention->input_count > 3 ?
+		       match_latent(match, attention, block, linears) :
+		       match_heads(match, attention, block, linears);
 }
 
 static bool match_biases(struct match *match, struct megatron_block *block,
@@ -225,7 +390,7 @@ static bool all_used(struct match *match)
 static bool match_block(struct match *match, struct megatron_block *block)
 {
 	const struct ir_class *class = match->class;
-	const struct ir_operator *down, *out;
+	struct branch mlp_branch, branch;
 	struct linears mlp = { 0 }, attention = { 0 };
 	uint32_t middle, input, norm_of;
 	double attention_drop, mlp_drop;
@@ -233,26 +398,30 @@ static bool match_block(struct match *match, struct megatron_block *block)
 
 	if (class->input == IR_NONE)
 		return refuse(match, class->span, "a block reads the layer before it");
-	if (!take_residual(match, class->output, &middle, &down, &mlp_drop) ||
-	    !match_mlp(match, down, block, &mlp))
+	if (!take_residual(match, class->output, &middle, &mlp_branch, &mlp_drop) ||
+	    !(mlp_branch.combine ?
+		      match_experts(match, &mlp_branch, block, &mlp) :
+		      match_mlp(match, mlp_branch.linear, block, &block->ffn,
+				&mlp)))
 		return false;
 	if (!take_norm(match, mlp.input, &norm_of, &block->rmsnorm) ||
 	    norm_of != middle)
 		return refuse(match, span_of(match, mlp.input),
 			      "the MLP must read a norm of what is added to it");
-	if (!take_residual(match, middle, &input, &out, &attention_drop) ||
-	    !match_attention(match, out, block, &attention))
+	if (!take_residual(match, middle, &input, &branch, &attention_drop) ||
+	    !match_attention(match, &branch, block, &attention))
 		return false;
 	if (!take_norm(match, attention.input, &norm_of, &rms) ||
 	    norm_of != input || input != class->input ||
 	    rms != block->rmsnorm)
 		return refuse(match, span_of(match, attention.input),
-			      "attention must read a norm of the layer's input, of the same kind as the MLP's");
+			      "attention must read a norm of the layer's input, of the same kind "
+			      "as the MLP's");
 	if (attention_drop != mlp_drop)
 		return refuse(match, class->span,
 			      "both its dropouts have one probability");
 	block->hidden_dropout = mlp_drop;
-	return match_biases(match, block, &attention, &mlp, out->bias) &&
+	return match_biases(match, block, &attention, &mlp, branch.linear->bias) &&
 	       all_used(match);
 }
 
@@ -278,10 +447,12 @@ static bool match_embedding(struct match *match, struct megatron_model *model)
 	vocabulary = vocabulary_axis(match, &embedding->from);
 	if (!vocabulary || size(match, &embedding->to) != model->block.hidden)
 		return refuse(match, embedding->span,
-			      "the embedding must go from the vocabulary to the width of the blocks");
+			      "the embedding must go from the vocabulary to the width of the "
+			      "blocks");
 	if (dropout != model->block.hidden_dropout)
 		return refuse(match, match->class->span,
-			      "it drops embeddings with the same probability as the blocks' outputs");
+			      "it drops embeddings with the same probability as the blocks' "
+			      "outputs");
 	model->vocabulary = vocabulary->size;
 	model->vocabulary_pad = vocabulary->pad;
 	model->positions = embedding->positions;
@@ -329,10 +500,22 @@ static struct match start(struct compilation *compilation, const struct ir *ir,
 	return match;
 }
 
+/* Equal but for dense MLP against experts. */
 static bool same_block(const struct megatron_block *a,
 		       const struct megatron_block *b)
 {
-	return a->hidden == b->hidden && a->ffn == b->ffn &&
+	bool same_kind = (a->experts > 0) == (b->experts > 0);
+
+	if (same_kind &&
+	    (a->ffn != b->ffn || a->experts != b->experts ||
+	     a->top_k != b->top_k || a->expert_ffn != b->expert_ffn ||
+	     a->shared_ffn != b->shared_ffn ||
+	     a->router_bias != b->router_bias ||
+	     a->expert_bias != b->expert_bias))
+		return false;
+	return a->hidden == b->hidden && a->qk_norm == b->qk_norm &&
+	       a->q_rank == b->q_rank && a->kv_rank == b->kv_rank &&
+	       a->rope_dim == b->rope_dim && a->value_dim == b->value_dim &&
 	       a->heads == b->heads && a->kv_heads == b->kv_heads &&
 	       a->head_dim == b->head_dim && a->window == b->window &&
 	       a->attention_dropout == b->attention_dropout &&
@@ -342,21 +525,45 @@ static bool same_block(const struct megatron_block *a,
 	       a->flash == b->flash;
 }
 
-static bool match_blocks(struct compilation *compilation, const struct ir *ir,
-			 struct megatron_block *block)
+/* Puts the dense and the expert kind of block together. */
+static void join_blocks(struct megatron_block *block,
+			const struct megatron_block *other)
 {
-	for (uint32_t i = 1; i + 1 < ir->model.run_count; i++) {
+	const struct megatron_block *dense = block->experts ? other : block;
+	struct megatron_block joined = block->experts ? *block : *other;
+
+	joined.ffn = dense->ffn;
+	*block = joined;
+}
+
+static bool match_blocks(struct compilation *compilation, const struct ir *ir,
+			 struct megatron_model *model)
+{
+	struct megatron_block kind[2] = { { 0 } };	/* dense, experts */
+	bool seen[2] = { false };
+	uint32_t runs = ir->model.run_count;
+
+	model->moe_run = ARENA_ARRAY(&compilation->arena, uint32_t, runs);
+	for (uint32_t i = 1; i + 1 < runs; i++) {
 		struct match match =
 			start(compilation, ir, &ir->model.run[i]);
 		struct megatron_block one = { 0 };
+		bool moe;
 
 		if (!match_block(&match, &one))
 			return false;
-		if (i > 1 && !same_block(block, &one))
-			return refuse(&match, match.class->span,
-				      "all its blocks are alike, and this one differs from those before it");
-		*block = one;
+		moe = one.experts > 0;
+		model->moe_run[i] = moe;
+		for (int j = 0; j < 2; j++)
+			if (seen[j] && !same_block(&kind[j], &one))
+				return refuse(&match, match.class->span,
+					      "all its blocks are alike but for experts, and this one differs from those before it");
+		kind[moe] = one;
+		seen[moe] = true;
 	}
+	model->block = kind[seen[1]];
+	if (seen[0] && seen[1])
+		join_blocks(&model->block, &kind[0]);
 	return true;
 }
 
@@ -373,7 +580,7 @@ bool megatron_model_read(struct compilation *compilation, const struct ir *ir,
 	    of->run[of->run_count - 1].count != 1)
 		return refuse(&first, of->span,
 			      "a model is an embedding, decoder blocks and an output layer");
-	if (!match_blocks(compilation, ir, &model->block) ||
+	if (!match_blocks(compilation, ir, model) ||
 	    !match_embedding(&first, model) || !match_head(&last, model))
 		return false;
 	if (model->positions && of->facts.rotary_base > 0)

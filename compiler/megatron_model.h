@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads a model's operator graphs as the one kind of model Megatron-LM builds:
- * embedding, equal pre-norm decoder blocks, final norm, output layer.
+ * embedding, pre-norm decoder blocks that are equal but for their MLP, which is
+ * dense or a mixture of experts, final norm, output layer.
  */
 #ifndef NEST_COMPILER_MEGATRON_MODEL_H
 #define NEST_COMPILER_MEGATRON_MODEL_H
@@ -24,10 +25,20 @@ struct megatron_block {
 	bool bias;			/* every linear has one */
 	bool qkv_bias;			/* only those of attention's inputs do */
 	bool flash;
+	bool qk_norm;			/* heads of queries and keys are normalised */
+	/* Multi-head latent attention; kv_rank 0: none. The rotary part of a
+	 * query and key is rope_dim of its head_dim wide. */
+	uint64_t q_rank, kv_rank, rope_dim, value_dim;
+	/* A mixture of experts in place of the MLP; experts 0: none. */
+	uint64_t experts, top_k, expert_ffn, shared_ffn;
+	bool router_bias;
+	bool expert_bias;		/* products of experts have biases */
 };
 
 struct megatron_model {
-	struct megatron_block block;
+	struct megatron_block block;	/* ffn of the dense blocks, if any; experts
+					 * of the others */
+	uint32_t *moe_run;		/* by run of the model: its blocks have experts */
 	uint64_t vocabulary;
 	uint32_t vocabulary_pad;	/* rounded up to this x tensor */
 	uint64_t positions;		/* learned; 0: none */

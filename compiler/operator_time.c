@@ -55,11 +55,11 @@ double operator_time_memory(const struct ir_device *device, double bytes)
 	return device->kernel_overhead_s + bytes / effective_bandwidth(device);
 }
 
-/* Compute time of a product whose output is cut into tiles of that size. */
+/* Compute time of count products whose outputs are cut into tiles of that size. */
 static double tiled_s(const struct ir_device *device, double tile_n, double rate,
-		      double m, double k, double n)
+		      double count, double m, double k, double n)
 {
-	double tiles = ceil(m / device->tile_m) * ceil(n / tile_n);
+	double tiles = count * ceil(m / device->tile_m) * ceil(n / tile_n);
 	double waves = tiles / device->multiprocessors;
 
 	waves += device->gemm_wave * (ceil(waves) - waves);
@@ -71,6 +71,13 @@ double operator_time_gemm(const struct ir_device *device,
 			  enum ir_precision precision,
 			  double m, double k, double n)
 {
+	return operator_time_grouped(device, precision, 1, m, k, n);
+}
+
+double operator_time_grouped(const struct ir_device *device,
+			     enum ir_precision precision, double count,
+			     double m, double k, double n)
+{
 	double rate, width, compute_s, memory_s, extra_s = 0;
 
 	if (m <= 0 || k <= 0 || n <= 0)
@@ -81,15 +88,15 @@ double operator_time_gemm(const struct ir_device *device,
 	if (precision == IR_FP8) {
 		rate *= device->gemm_efficiency_fp8;
 		extra_s = device->gemm_overhead_fp8_s +
-			  3 * m * k / effective_bandwidth(device);
+			  3 * count * m * k / effective_bandwidth(device);
 	} else {
 		rate *= device->gemm_efficiency;
 	}
-	compute_s = fmin(tiled_s(device, device->tile_n, rate, m, k, n),
+	compute_s = fmin(tiled_s(device, device->tile_n, rate, count, m, k, n),
 			 tiled_s(device, device->tile_n / 2,
-				 rate * device->gemm_narrow, m, k, n));
+				 rate * device->gemm_narrow, count, m, k, n));
 	width = element_bytes(precision);
-	memory_s = (width * (m * k + k * n) + fmax(width, 2) * m * n) /
+	memory_s = count * (width * (m * k + k * n) + fmax(width, 2) * m * n) /
 		   effective_bandwidth(device);
 	return device->kernel_overhead_s + fmax(compute_s, memory_s) + extra_s;
 }
@@ -104,9 +111,16 @@ static double attention_keys(const struct attention_shape *shape)
 	return keys;
 }
 
+/* Width of keys and values together. */
+static double both_dims(const struct attention_shape *shape)
+{
+	return shape->head_dim + (shape->value_dim > 0 ? shape->value_dim :
+							 shape->head_dim);
+}
+
 static double flops_over(const struct attention_shape *shape, double keys)
 {
-	return 4 * shape->batch * shape->heads * shape->head_dim *
+	return 2 * shape->batch * shape->heads * both_dims(shape) *
 	       shape->query_tokens * keys;
 }
 
@@ -134,9 +148,9 @@ double operator_time_attention(const struct ir_device *device,
 	waves = shape->batch * shape->heads * ceil(shape->query_tokens / 128) /
 		device->multiprocessors;
 	flops = flops_over(shape, keys) * (1 + 1 / waves);
-	bytes = element_bytes(precision) * shape->batch * shape->head_dim *
-		(2 * shape->heads * shape->query_tokens +
-		 2 * shape->kv_heads * shape->key_tokens);
+	bytes = element_bytes(precision) * shape->batch * both_dims(shape) *
+		(shape->heads * shape->query_tokens +
+		 shape->kv_heads * shape->key_tokens);
 	if (backward) {
 		flops *= 2.5;
 		bytes *= 2;

@@ -20,7 +20,8 @@
  * Flash attention has x = batch heads ceil(queries / 128) / multiprocessors
  * waves of blocks, of which one is lost to the tail:
  *
- *	flops	 4 batch heads head_dim queries (keys + half_sequence) [x 1/2 causal]
+ *	flops	 2 batch heads (head_dim + value_dim) queries (keys + half_sequence)
+ *		 [x 1/2 causal]
  *	time	 kernel_overhead + flops (1 + 1/x) / (peak x efficiency)
  *		 + bytes of q, k, v and the result / effective bandwidth
  *
@@ -54,7 +55,8 @@ struct attention_shape {
 	double key_tokens;	/* per sequence that the queries look at in all */
 	double heads;		/* local query heads */
 	double kv_heads;	/* local key and value heads */
-	double head_dim;
+	double head_dim;	/* of queries and keys */
+	double value_dim;	/* of values; 0: as head_dim */
 	bool causal;		/* half of the scores are masked and skipped */
 	double window;		/* sliding window in tokens; 0: none */
 };
@@ -68,6 +70,13 @@ double attention_flops(const struct attention_shape *shape);
 double operator_time_gemm(const struct ir_device *device,
 			  enum ir_precision precision,
 			  double m, double k, double n);
+
+/* count such products at once, each with inputs of its own, as one kernel (the
+ * experts of a mixture): their tiles share the waves. Measured grouped kernels
+ * are taken to reach what a single product of as many tiles does (assumed). */
+double operator_time_grouped(const struct ir_device *device,
+			     enum ir_precision precision, double count,
+			     double m, double k, double n);
 
 /* Flash attention: one fused kernel, scores never stored. The backward pass
  * does 2.5 times the forward operations (five products instead of two). 8-bit

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/hand_plan.h"
 #include "compiler/infeasible.h"
 #include "compiler/plan_verify.h"
 #include "compiler/megatron_model.h"
@@ -66,7 +67,7 @@ static bool target_can_build(struct compilation *compilation,
 
 enum status pipeline_lower(struct compilation *compilation,
 			   const struct module *module, const char *job,
-			   struct pipeline *pipeline)
+			   const char *plan, struct pipeline *pipeline)
 {
 	const char *reason;
 
@@ -76,6 +77,10 @@ enum status pipeline_lower(struct compilation *compilation,
 		return STATUS_SPEC;
 	if (!ir_verify(pipeline->ir, &reason))
 		return fault("placement program", reason);
+	if (plan)
+		pipeline->ir = hand_plan_fix(compilation, pipeline->ir, plan);
+	if (!pipeline->ir)
+		return STATUS_SPEC;
 	if (!target_can_build(compilation, pipeline->ir))
 		return STATUS_SPEC;
 	pipeline->problem = problem_from_ir(compilation, pipeline->ir);
@@ -117,7 +122,8 @@ static void tell_counts(const struct cli *cli, const struct pipeline *pipeline)
 
 	if (!cli->verbose)
 		return;
-	cli_complain("%llu configurations, %llu priced, %llu bounded, %llu partitions simulated, %.3f s",
+	cli_complain("%llu configurations, %llu priced, %llu bounded, %llu partitions simulated, "
+		     "%.3f s",
 		     (unsigned long long)certificate->configurations,
 		     (unsigned long long)certificate->priced,
 		     (unsigned long long)certificate->bounded,
@@ -132,7 +138,8 @@ enum status pipeline_run(const struct cli *cli,
 {
 	struct solve_limits limits = { .gap = cli->gap,
 				       .seconds = cli->time_limit_s };
-	enum status status = pipeline_lower(compilation, module, job, pipeline);
+	enum status status = pipeline_lower(compilation, module, job, cli->plan,
+					    pipeline);
 	double start;
 
 	if (status != STATUS_DONE)

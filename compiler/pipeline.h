@@ -24,10 +24,11 @@ struct module *pipeline_load(const struct cli *cli,
 			     struct compilation *compilation, const char *path,
 			     enum status *status);
 
-/* Lowers a job (NULL: the only one) and builds its problem. */
+/* Lowers a job (NULL: the only one) and builds its problem; that of one of its
+ * hand-written plans where plan is not NULL. */
 enum status pipeline_lower(struct compilation *compilation,
 			   const struct module *module, const char *job,
-			   struct pipeline *pipeline);
+			   const char *plan, struct pipeline *pipeline);
 
 /* Everything: lower, solve, and hold the plan against both checkers. What is
  * wrong with the spec, and why nothing fits, is reported. */

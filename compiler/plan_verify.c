@@ -111,6 +111,9 @@ static bool verify_domains(struct verify *verify)
 		{ VARIABLE_TENSOR, verify->shape->tensor, "tensor" },
 		{ VARIABLE_SEQUENCE, verify->shape->sequence, "sequence" },
 		{ VARIABLE_CONTEXT, verify->shape->context, "context" },
+		{ VARIABLE_EXPERT, verify->shape->expert, "expert" },
+		{ VARIABLE_EXPERT_TENSOR, verify->shape->expert_tensor,
+		  "expert_tensor" },
 		{ VARIABLE_DATA, choice->data, "data" },
 		{ VARIABLE_PIPELINE, choice->pipeline, "pipeline" },
 		{ VARIABLE_VIRTUAL, choice->virtual_stages, "virtual" },
@@ -214,9 +217,14 @@ static bool verify_parameters(struct verify *verify)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < verify->plan->choice.pipeline; i++)
-		sum += verify->plan->stage[i].parameters;
-	sum *= verify->shape->tensor;
+	for (uint32_t i = 0; i < verify->plan->choice.pipeline; i++) {
+		const struct stage_cost *stage = &verify->plan->stage[i];
+		double experts = stage->expert_parameters;
+
+		sum += (stage->parameters - experts) * verify->shape->tensor +
+		       experts * verify->shape->expert *
+			       verify->shape->expert_tensor;
+	}
 	if (sum < (double)verify->ir->model.parameters * (1 - TOLERANCE))
 		return fail(verify, "the stages hold %.0f parameters of %" PRIu64,
 			    sum, verify->ir->model.parameters);
@@ -308,7 +316,8 @@ static bool verify_groups(struct verify *verify, uint32_t number)
 		for (uint32_t j = 0; j < verify->ir->topology.level_count; j++) {
 			if (members_together(verify, rank, (enum dimension)i, j) !=
 			    wanted)
-				return fail(verify, "the %s group of rank %u does not match its factors",
+				return fail(verify, "the %s group of rank %u does not match its "
+						    "factors",
 					    dimension_name[i], number);
 			wanted *= verify->plan->placement.factor[i][j];
 		}

@@ -12,6 +12,7 @@ static const char *const collective_name[COLLECTIVE_COUNT] = {
 	[COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
 	[COLLECTIVE_ALL_GATHER] = "all_gather",
 	[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+	[COLLECTIVE_BROADCAST] = "broadcast",
 };
 
 static const char *const group_name[GROUP_COUNT] = {
@@ -43,16 +44,9 @@ static void print_domain(struct text *out, const char *name,
 static void print_network(const struct problem *problem, struct text *out)
 {
 	for (uint32_t i = 0; i < problem->level_count; i++) {
-		const struct problem_level *level = &problem->level[i];
-
-		text_printf(out, "level %u fanout=%u", i, level->fanout);
-		print_number(out, "bandwidth", level->bandwidth_Bps);
-		print_number(out, "latency", level->latency_s);
-		print_number(out, "oversubscription", level->oversubscription);
-		print_number(out, "efficiency", level->efficiency);
-		text_append(out, level->in_network_reduction ?
-					 " in_network_reduction\n" :
-					 "\n");
+		text_printf(out, "level %u ", i);
+		describe_level(&problem->level[i], out);
+		text_append_char(out, '\n');
 	}
 }
 
@@ -82,7 +76,8 @@ static void print_job(const struct problem *problem, struct text *out)
 	text_printf(out, "%s%s\n",
 		    sync->overlap_reduce ? " overlap_reduce" : "",
 		    sync->overlap_gather ? " overlap_gather" : "");
-	text_printf(out, "zero %d %d %d %d\nrecompute %d %d %d\nuniform_stages %d\nrequirements %u\n",
+	text_printf(out, "zero %d %d %d %d\nrecompute %d %d %d\nuniform_stages %d\nrequirements "
+			 "%u\n",
 		    problem->zero[0], problem->zero[1], problem->zero[2],
 		    problem->zero[3], problem->recompute[RECOMPUTE_NONE],
 		    problem->recompute[RECOMPUTE_SELECTIVE],
@@ -122,7 +117,8 @@ static void print_shape(const struct ir *ir, const struct problem *problem,
 {
 	const struct problem_shape *shape = &problem->shape[index];
 
-	text_printf(out, "shape %u tensor=%u context=%u expert=%u expert_tensor=%u sequence=%d micro_batch=%u\n",
+	text_printf(out, "shape %u tensor=%u context=%u expert=%u expert_tensor=%u sequence=%d "
+			 "micro_batch=%u\n",
 		    index, shape->tensor, shape->context, shape->expert,
 		    shape->expert_tensor, shape->sequence, shape->micro_batch);
 	for (uint32_t i = 0; i < problem->class_count; i++) {

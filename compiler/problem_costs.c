@@ -127,31 +127,55 @@ static struct problem_cost policy_cost(const struct problem_build *build,
 	}
 }
 
-/* The class that shares its weight, if the model ties any. */
+static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < model->run_count; i++)
+		if (model->run[i].class_index == class_index)
+			count += model->run[i].count;
+	return count;
+}
+
+/* The first class that has such an operator, tied or not; CLASS_NONE if none. */
+static uint32_t find_class(const struct ir_model *model,
+			   enum ir_operator_kind kind, bool tied)
+{
+	for (uint32_t i = 0; i < model->class_count; i++) {
+		const struct ir_operator *operator =
+			ir_find_operator(&model->class[i], kind);
+
+		if (operator && operator->tied == tied)
+			return i;
+	}
+	return CLASS_NONE;
+}
+
+/* The pair of classes that share a weight: the last head with the embedding,
+ * else a head before it with the last one. Any other copy of a weight (a second
+ * prediction head, a tied embedding) is priced as its layer's own. */
 static void find_tied(struct problem_build *build)
 {
 	struct problem *problem = &build->built->problem;
 	const struct ir_model *model = &build->ir->model;
+	uint32_t last = model->run[model->run_count - 1].class_index;
+	const struct ir_operator *head =
+		ir_find_operator(&model->class[last], IR_LM_HEAD);
 
+	problem->tied_class = find_class(model, IR_LM_HEAD, true);
+	problem->tied_with_class = head && !head->tied ?
+					   last :
+					   find_class(model, IR_EMBEDDING, false);
+	if (head && head->tied)
+		problem->tied_class = last;
+	if (problem->tied_class != CLASS_NONE &&
+	    problem->tied_with_class != CLASS_NONE &&
+	    problem->tied_class != problem->tied_with_class &&
+	    class_layers(model, problem->tied_class) == 1 &&
+	    class_layers(model, problem->tied_with_class) == 1)
+		return;
 	problem->tied_class = CLASS_NONE;
 	problem->tied_with_class = CLASS_NONE;
-	for (uint32_t i = 0; model->tied && i < model->class_count; i++) {
-		for (uint32_t j = 0; j < model->class[i].operator_count; j++) {
-			const struct ir_operator *operator =
-				&model->class[i].operator[j];
-
-			if (operator->kind == IR_LM_HEAD && operator->tied)
-				problem->tied_class = i;
-			if (operator->kind == IR_EMBEDDING)
-				problem->tied_with_class = i;
-		}
-	}
-	if (problem->tied_class == CLASS_NONE ||
-	    problem->tied_with_class == CLASS_NONE ||
-	    problem->tied_class == problem->tied_with_class) {
-		problem->tied_class = CLASS_NONE;
-		problem->tied_with_class = CLASS_NONE;
-	}
 }
 
 static void price(struct problem_build *build, uint32_t shape,
@@ -167,22 +191,23 @@ static void price(struct problem_build *build, uint32_t shape,
 		cost[i] = policy_cost(build, &pricing, (enum recompute)i);
 	*weight = (struct problem_weight){
 		.parameters = pricing.result.parameters,
+		.expert_parameters = pricing.result.expert_parameters,
 		.tied_parameters = pricing.result.tied_parameters,
 		.output_bytes = pricing.result.output_bytes,
 	};
 }
 
-/* Both owners of a tied weight say how much they share. */
+/* Both owners of a tied weight say how much they share, and nobody else. */
 static void share_tied(const struct problem *problem,
 		       struct problem_weight *weight)
 {
-	if (problem->tied_class == CLASS_NONE) {
-		for (uint32_t i = 0; i < problem->class_count; i++)
-			weight[i].tied_parameters = 0;
-		return;
-	}
-	weight[problem->tied_with_class].tied_parameters =
-		weight[problem->tied_class].tied_parameters;
+	double shared = problem->tied_class == CLASS_NONE ?
+				0 : weight[problem->tied_class].tied_parameters;
+
+	for (uint32_t i = 0; i < problem->class_count; i++)
+		weight[i].tied_parameters = i == problem->tied_class ||
+					    i == problem->tied_with_class ?
+						    shared : 0;
 }
 
 void problem_build_costs(struct problem_build *build)

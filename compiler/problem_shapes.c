@@ -10,9 +10,27 @@
 /* Divisors named in advice at most. */
 #define ADVICE_MAX 12
 
+/* Dimensions that cut axes. */
+enum cutting { TENSOR, CONTEXT, EXPERT, EXPERT_TENSOR, CUTTING_COUNT };
+
+static const struct {
+	const char *name;
+	enum plan_variable variable;
+	enum ir_split split;
+} dimensions[CUTTING_COUNT] = {
+	[TENSOR] = { "tensor", VARIABLE_TENSOR, IR_SPLIT_TENSOR },
+	[CONTEXT] = { "context", VARIABLE_CONTEXT, IR_SPLIT_CONTEXT },
+	[EXPERT] = { "expert", VARIABLE_EXPERT, IR_SPLIT_EXPERT },
+	[EXPERT_TENSOR] = { "expert_tensor", VARIABLE_EXPERT_TENSOR,
+			    IR_SPLIT_EXPERT_TENSOR },
+};
+
+struct degree_list {
+	VEC(uint32_t) degrees;
+};
+
 struct degrees {
-	VEC(uint32_t) tensor;
-	VEC(uint32_t) context;
+	struct degree_list cutting[CUTTING_COUNT];
 	VEC(uint32_t) micro_batch;
 	bool sequence[2];		/* off, on */
 	uint32_t devices_max;
@@ -31,16 +49,29 @@ static bool is_legal(const struct problem_build *build,
 	return true;
 }
 
-static struct problem_shape degree_shape(enum plan_variable variable,
-					 uint32_t degree)
+/* A shape cut over one dimension. Layers with experts need sequence parallelism
+ * beside tensor parallelism, so it is on where the job allows that. */
+static struct problem_shape degree_shape(const struct problem_build *build,
+					 enum cutting dimension, uint32_t degree)
 {
 	struct problem_shape shape = { .tensor = 1, .context = 1, .expert = 1,
 				       .expert_tensor = 1, .micro_batch = 1 };
 
-	if (variable == VARIABLE_TENSOR)
+	switch (dimension) {
+	case TENSOR:
 		shape.tensor = degree;
-	else
+		shape.sequence = degree > 1 && ir_has_experts(&build->ir->model);
+		break;
+	case CONTEXT:
 		shape.context = degree;
+		break;
+	case EXPERT:
+		shape.expert = degree;
+		break;
+	default:
+		shape.expert_tensor = degree;
+		break;
+	}
 	return shape;
 }
 
@@ -56,21 +87,16 @@ static bool has_split(const struct problem_build *build, enum ir_split split)
 	return false;
 }
 
-static const char *dimension_name(enum plan_variable variable)
-{
-	return variable == VARIABLE_TENSOR ? "tensor" : "context";
-}
-
 /* "1, 2, 4, 5": degrees up to last that are legal for all layers. */
 static const char *legal_degrees(struct problem_build *build,
-				 enum plan_variable variable, uint32_t last)
+				 enum cutting dimension, uint32_t last)
 {
 	struct text text;
 	uint32_t count = 0;
 
 	text_init(&text, build->arena);
 	for (uint32_t i = 1; i <= last && count < ADVICE_MAX; i++) {
-		struct problem_shape shape = degree_shape(variable, i);
+		struct problem_shape shape = degree_shape(build, dimension, i);
 
 		if (!is_legal(build, &shape, NULL, NULL))
 			continue;
@@ -80,11 +106,12 @@ static const char *legal_degrees(struct problem_build *build,
 }
 
 /* No value of a given domain is legal: names the first one's obstacle. */
-static bool report_degrees(struct problem_build *build,
-			   enum plan_variable variable, uint32_t devices_max)
+static bool report_degrees(struct problem_build *build, enum cutting dimension,
+			   uint32_t devices_max)
 {
-	const struct ir_domain *domain = &build->ir->job.domain[variable];
-	const char *name = dimension_name(variable);
+	const struct ir_domain *domain =
+		&build->ir->job.domain[dimensions[dimension].variable];
+	const char *name = dimensions[dimension].name;
 	const struct ir_axis *axis = NULL;
 	struct problem_shape shape;
 	uint32_t degree = 1, last = 1;
@@ -93,7 +120,7 @@ static bool report_degrees(struct problem_build *build,
 		if (domain->at[i] <= devices_max)
 			last = domain->at[i];
 	for (uint32_t i = 0; i < domain->count && !axis; i++) {
-		shape = degree_shape(variable, domain->at[i]);
+		shape = degree_shape(build, dimension, domain->at[i]);
 		if (domain->at[i] && domain->at[i] <= devices_max)
 			is_legal(build, &shape, &axis, &degree);
 	}
@@ -113,48 +140,45 @@ static bool report_degrees(struct problem_build *build,
 	else
 		diag_note(build->diags, axis->span,
 			  "'%s' has its size from here", axis->name);
-	if (variable == VARIABLE_CONTEXT)
+	if (dimension == CONTEXT)
 		diag_note(build->diags, SPAN_NONE,
 			  "each context rank takes two equal pieces of the sequence");
 	diag_help(build->diags, "all layers can be split by '%s' in %s", name,
-		  legal_degrees(build, variable, last));
+		  legal_degrees(build, dimension, last));
 	return false;
 }
 
 /* Legal degrees of one dimension, from its domain or all up to the devices. */
-static bool find_degrees(struct problem_build *build,
-			 enum plan_variable variable, struct degrees *degrees)
+static bool find_degrees(struct problem_build *build, enum cutting dimension,
+			 struct degrees *degrees)
 {
-	const struct ir_domain *domain = &build->ir->job.domain[variable];
-	bool is_tensor = variable == VARIABLE_TENSOR;
-	bool any = has_split(build, is_tensor ? IR_SPLIT_TENSOR :
-						IR_SPLIT_CONTEXT);
+	const struct ir_domain *domain =
+		&build->ir->job.domain[dimensions[dimension].variable];
+	const char *name = dimensions[dimension].name;
+	struct degree_list *list = &degrees->cutting[dimension];
+	bool any = has_split(build, dimensions[dimension].split);
 	uint32_t last = any ? degrees->devices_max : 1;
 	uint32_t count = domain->given ? domain->count : last;
-	size_t found;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t degree = domain->given ? domain->at[i] : i + 1;
-		struct problem_shape shape = degree_shape(variable, degree);
+		struct problem_shape shape =
+			degree_shape(build, dimension, degree);
 
 		if (degree == 0 || degree > last ||
 		    !is_legal(build, &shape, NULL, NULL))
 			continue;
-		if (is_tensor)
-			VEC_PUSH(&degrees->tensor, build->arena, degree);
-		else
-			VEC_PUSH(&degrees->context, build->arena, degree);
+		VEC_PUSH(&list->degrees, build->arena, degree);
 	}
-	found = is_tensor ? degrees->tensor.count : degrees->context.count;
-	if (found)
+	if (list->degrees.count)
 		return true;
 	if (any)
-		return report_degrees(build, variable, degrees->devices_max);
+		return report_degrees(build, dimension, degrees->devices_max);
 	diag_error(build->diags, E_NO_SHAPE, domain->span,
 		   "no axis of model '%s' is split by '%s'",
-		   build->ir->model.name, dimension_name(variable));
+		   build->ir->model.name, name);
 	diag_help(build->diags, "allow '%s = 1', or add a 'split' to a template",
-		  dimension_name(variable));
+		  name);
 	return false;
 }
 
@@ -199,19 +223,6 @@ static bool find_micro_batches(struct problem_build *build,
 	return false;
 }
 
-/* Plan variables whose other values come with a later version. */
-static bool check_expert(struct problem_build *build,
-			 enum plan_variable variable, const char *name)
-{
-	const struct ir_domain *domain = &build->ir->job.domain[variable];
-
-	if (!domain->given || (domain->count == 1 && domain->at[0] == 1))
-		return true;
-	return diag_error(build->diags, E_NOT_YET, domain->span,
-			  "'%s' above 1 is not available in this version of nestc",
-			  name);
-}
-
 static uint32_t devices_max(const struct problem_build *build)
 {
 	const struct ir_domain *domain =
@@ -238,8 +249,10 @@ static bool report_many(struct problem_build *build, uint64_t count)
 {
 	diag_error(build->diags, E_SHAPES_MANY, build->ir->job.span,
 		   "the search space has more than %llu combinations of "
-		   "'tensor', 'context', 'sequence' and 'micro_batch'",
-		   (unsigned long long)count);
+		   "'tensor', 'context', %s'sequence' and 'micro_batch'",
+		   (unsigned long long)count,
+		   ir_has_experts(&build->ir->model) ?
+			   "'expert', 'expert_tensor', " : "");
 	diag_help(build->diags,
 		  "give 'micro_batch' or 'context' a domain in 'search', "
 		  "for example micro_batch in { 1, 2, 4 }");
@@ -248,12 +261,8 @@ static bool report_many(struct problem_build *build, uint64_t count)
 
 /* All micro-batches of one way to cut. */
 static bool push_shapes(struct problem_build *build,
-			const struct degrees *degrees, uint32_t tensor,
-			uint32_t context, bool sequence)
+			const struct degrees *degrees, struct problem_shape shape)
 {
-	struct problem_shape shape = { .tensor = tensor, .context = context,
-				       .expert = 1, .expert_tensor = 1,
-				       .sequence = sequence, .micro_batch = 1 };
 	uint64_t work = operator_count(&build->ir->model);
 	uint64_t most = INFERENCES_MAX / (work ? work : 1);
 
@@ -270,20 +279,56 @@ static bool push_shapes(struct problem_build *build,
 	return true;
 }
 
+/* Parts of experts that are tried: those of the domain, else the divisors of
+ * tensor. */
+static bool tries_expert_tensor(const struct problem_build *build,
+				const struct problem_shape *shape)
+{
+	return build->ir->job.domain[VARIABLE_EXPERT_TENSOR].given ||
+	       shape->tensor % shape->expert_tensor == 0;
+}
+
+/* All expert degrees beside the other degrees of a shape. */
+static bool combine_experts(struct problem_build *build,
+			    const struct degrees *degrees,
+			    struct problem_shape shape)
+{
+	const struct degree_list *expert = &degrees->cutting[EXPERT];
+	const struct degree_list *part = &degrees->cutting[EXPERT_TENSOR];
+
+	for (size_t i = 0; i < expert->degrees.count; i++)
+		for (size_t j = 0; j < part->degrees.count; j++) {
+			shape.expert = expert->degrees.at[i];
+			shape.expert_tensor = part->degrees.at[j];
+			if ((uint64_t)shape.expert * shape.expert_tensor >
+			    degrees->devices_max)
+				break;
+			if (tries_expert_tensor(build, &shape) &&
+			    !push_shapes(build, degrees, shape))
+				return false;
+		}
+	return true;
+}
+
 static bool combine(struct problem_build *build, const struct degrees *degrees)
 {
-	for (size_t i = 0; i < degrees->tensor.count; i++)
-		for (size_t j = 0; j < degrees->context.count; j++) {
-			uint32_t tensor = degrees->tensor.at[i];
-			uint32_t context = degrees->context.at[j];
+	const struct degree_list *tensor = &degrees->cutting[TENSOR];
+	const struct degree_list *context = &degrees->cutting[CONTEXT];
+	struct problem_shape shape = { .micro_batch = 1 };
 
-			if ((uint64_t)tensor * context > degrees->devices_max)
+	for (size_t i = 0; i < tensor->degrees.count; i++)
+		for (size_t j = 0; j < context->degrees.count; j++) {
+			shape.tensor = tensor->degrees.at[i];
+			shape.context = context->degrees.at[j];
+			if ((uint64_t)shape.tensor * shape.context >
+			    degrees->devices_max)
 				break;
-			for (int k = 0; k < 2; k++)
+			for (int k = 0; k < 2; k++) {
+				shape.sequence = k == 1;
 				if (degrees->sequence[k] &&
-				    !push_shapes(build, degrees, tensor,
-						 context, k == 1))
+				    !combine_experts(build, degrees, shape))
 					return false;
+			}
 		}
 	return true;
 }
@@ -305,6 +350,17 @@ static bool report_none(struct problem_build *build,
 		diag_help(build->diags, "allow 'sequence = off' as well");
 		return false;
 	}
+	if (domain->given && !degrees->sequence[1] &&
+	    ir_has_experts(&build->ir->model)) {
+		diag_error(build->diags, E_NO_SHAPE, domain->span,
+			   "layers with experts need 'sequence = on' with "
+			   "tensor > 1");
+		diag_note(build->diags, SPAN_NONE,
+			  "each tensor rank sends its own part of the sequence to "
+			  "the experts");
+		diag_help(build->diags, "allow 'sequence = on' or 'tensor = 1' as well");
+		return false;
+	}
 	diag_error(build->diags, E_NO_SHAPE, job->span,
 		   "no combination of 'tensor' and 'context' can be run on %u devices",
 		   degrees->devices_max);
@@ -320,10 +376,8 @@ bool problem_build_shapes(struct problem_build *build)
 	bool good = true;
 
 	/* Every report is wanted, so none of these may be skipped. */
-	good &= check_expert(build, VARIABLE_EXPERT, "expert");
-	good &= check_expert(build, VARIABLE_EXPERT_TENSOR, "expert_tensor");
-	good &= find_degrees(build, VARIABLE_TENSOR, &degrees);
-	good &= find_degrees(build, VARIABLE_CONTEXT, &degrees);
+	for (int i = 0; i < CUTTING_COUNT; i++)
+		good &= find_degrees(build, (enum cutting)i, &degrees);
 	good &= find_micro_batches(build, &degrees);
 	degrees.sequence[0] = domain_has(sequence, 0);
 	degrees.sequence[1] = domain_has(sequence, 1);

@@ -5,6 +5,7 @@
 #include "compiler/ranks.h"
 
 #include "solver/network.h"
+#include "solver/share.h"
 
 static const enum dimension order_table[RANK_ORDER_COUNT][DIMENSION_COUNT] = {
 	[RANK_ORDER_DATA_PIPELINE] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
@@ -64,6 +65,19 @@ enum rank_match rank_order_match(const struct problem *problem,
 	return match;
 }
 
+/* With pipeline ranks inside the data ranks the expert groups must lie within
+ * tensor x context (Megatron-LM, core/parallel_state.py). */
+static bool order_has_experts(const struct problem *problem,
+			      const struct plan *plan, enum rank_order order)
+{
+	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
+	uint64_t experts = (uint64_t)shape->expert * shape->expert_tensor;
+
+	return order == RANK_ORDER_DATA_PIPELINE || plan->choice.pipeline == 1 ||
+	       experts == (uint64_t)shape->tensor * shape->context ||
+	       !share_has_experts(problem);
+}
+
 enum rank_order rank_order_choose(const struct problem *problem,
 				  const struct plan *plan,
 				  enum rank_match *match)
@@ -72,9 +86,11 @@ enum rank_order rank_order_choose(const struct problem *problem,
 
 	*match = rank_order_match(problem, plan, best);
 	for (int i = best + 1; i < RANK_ORDER_COUNT; i++) {
-		enum rank_match other =
-			rank_order_match(problem, plan, (enum rank_order)i);
+		enum rank_match other;
 
+		if (!order_has_experts(problem, plan, (enum rank_order)i))
+			continue;
+		other = rank_order_match(problem, plan, (enum rank_order)i);
 		if (other >= *match)
 			continue;
 		*match = other;

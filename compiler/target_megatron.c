@@ -3,7 +3,8 @@
  * Rules of Megatron-LM beyond what the inference itself demands (heads,
  * feed-forward width and key-value groups against tensor, the sequence against
  * 2 x context and context x tensor, micro-batches against the pipeline under
- * interleaving). Uneven stages go through --pipeline-model-parallel-layout, and the
+ * interleaving; experts against expert, the expert grid against the ranks, sequence
+ * parallelism beside experts). Uneven stages go through --pipeline-model-parallel-layout, and the
  * vocabulary is padded as the template's `pad` says (--make-vocab-size-divisible-by).
  * Read in megatron/training/arguments.py (validate_args),
  * megatron/core/transformer/transformer_config.py and
@@ -28,6 +29,12 @@ static const struct predicate_step interleaving[] = {
 
 static const struct predicate_step whole_context[] = {
 	LOAD(VARIABLE_CONTEXT),
+	PUSH(1),
+	{ .op = PREDICATE_EQUAL },
+};
+
+static const struct predicate_step whole_experts[] = {
+	LOAD(VARIABLE_EXPERT_TENSOR),
 	PUSH(1),
 	{ .op = PREDICATE_EQUAL },
 };
@@ -60,6 +67,21 @@ static bool stores_scores(const struct ir_model *model)
 	return false;
 }
 
+/* Whether products of experts have biases. */
+static bool has_expert_biases(const struct ir_model *model)
+{
+	for (uint32_t i = 0; i < model->class_count; i++)
+		for (uint32_t j = 0; j < model->class[i].operator_count; j++) {
+			const struct ir_operator *operator =
+				&model->class[i].operator[j];
+
+			if (operator->kind == IR_LINEAR && operator->bias &&
+			    ir_operator_router(&model->class[i], operator))
+				return true;
+		}
+	return false;
+}
+
 bool target_megatron_rules(struct compilation *compilation,
 			   const struct ir *ir, struct target_rules *rules)
 {
@@ -77,6 +99,9 @@ bool target_megatron_rules(struct compilation *compilation,
 	if (stores_scores(model))
 		ADD_RULE(rules, whole_context,
 			 "Megatron-LM cuts the context only with flash attention");
+	if (has_expert_biases(model))
+		ADD_RULE(rules, whole_experts,
+			 "Megatron-LM cuts experts by expert_tensor only without biases");
 	if (model->facts.max_positions &&
 	    model->facts.max_positions < model->sequence_length) {
 		diag_error(&compilation->diags, E_TARGET_RULE, model->span,

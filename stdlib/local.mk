@@ -12,16 +12,26 @@ stdlib_modules = \
 	device/mi300x.nest \
 	device/tpu.nest \
 	device/v100.nest \
+	model/bert.nest \
+	model/deepseek.nest \
+	model/gemma.nest \
 	model/gpt.nest \
 	model/gpt2.nest \
 	model/gpt3.nest \
 	model/llama.nest \
 	model/llama2.nest \
 	model/llama3.nest \
+	model/mistral.nest \
+	model/mixtral.nest \
+	model/moe.nest \
+	model/qwen2.nest \
+	model/qwen3.nest \
 	prelude.nest \
 	topology/cloud.nest \
 	topology/dgx.nest \
-	topology/spine_leaf.nest
+	topology/mi300.nest \
+	topology/spine_leaf.nest \
+	topology/tpu.nest
 
 explain_pages = \
 	E0101.md \
@@ -54,6 +64,10 @@ explain_pages = \
 	E0219.md \
 	E0220.md \
 	E0221.md \
+	E0250.md \
+	E0251.md \
+	E0252.md \
+	E0253.md \
 	E0301.md \
 	E0302.md \
 	E0303.md \
@@ -70,6 +84,10 @@ explain_pages = \
 	E0314.md \
 	E0315.md \
 	E0316.md \
+	E0317.md \
+	E0318.md \
+	E0319.md \
+	E0320.md \
 	E0390.md \
 	E0401.md \
 	E0402.md \
@@ -94,6 +112,7 @@ explain_pages = \
 	E0521.md \
 	E0522.md \
 	E0523.md \
+	E0524.md \
 	E0530.md \
 	E0540.md \
 	E0541.md \
@@ -105,6 +124,7 @@ explain_pages = \
 	E0602.md \
 	E0603.md \
 	E0604.md \
+	E0605.md \
 	E0610.md \
 	E0611.md \
 	E0612.md \
@@ -147,10 +167,10 @@ stdlibdevicedir = $(pkgdatadir)/stdlib/device
 dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h200.nest %D%/device/l40s.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/v100.nest
 
 stdlibmodeldir = $(pkgdatadir)/stdlib/model
-dist_stdlibmodel_DATA = %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest
+dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
 
 stdlibtopologydir = $(pkgdatadir)/stdlib/topology
-dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/spine_leaf.nest
+dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
 
 schemadir = $(pkgdatadir)/stdlib/schema
 dist_schema_DATA = %D%/schema/plan.schema.json
