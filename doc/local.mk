@@ -5,4 +5,5 @@ EXTRA_DIST += \
 	%D%/cost-model.md \
 	%D%/fidelity.md \
 	%D%/hacking.md \
-	%D%/language.md
+	%D%/language.md \
+	%D%/solver.md

@@ -5,6 +5,9 @@ EXTRA_DIST += \
 	%D%/gpt3-175b-1024h100/README.md \
 	%D%/gpt3-175b-1024h100/expected.summary \
 	%D%/gpt3-175b-1024h100/gpt3.nest \
+	%D%/llama2-70b-tpu-v4/README.md \
+	%D%/llama2-70b-tpu-v4/expected.summary \
+	%D%/llama2-70b-tpu-v4/llama2.nest \
 	%D%/llama2-7b-64h100/README.md \
 	%D%/llama2-7b-64h100/expected.summary \
 	%D%/llama2-7b-64h100/llama2.nest \

@@ -37,10 +37,13 @@ tap_scripts = \
 	%D%/explain.tap \
 	%D%/megatron.tap \
 	%D%/corpus.tap \
+	%D%/extern.tap \
+	%D%/format.tap \
+	%D%/large.tap \
 	%D%/files.tap
 TESTS += $(tap_scripts)
 
-EXTRA_DIST += $(tap_scripts) %D%/lib.sh %D%/count.sh %D%/valgrind.sh \
+EXTRA_DIST += $(tap_scripts) %D%/large_spec.awk %D%/lib.sh %D%/count.sh %D%/valgrind.sh \
 	%D%/programs.mk %D%/manifest.py %D%/megatron_rules.py
 
 # Everything the scripts read, so that the tarball tests itself.

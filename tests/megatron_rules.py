@@ -121,6 +121,7 @@ class Derived:
         self.global_batch = number("--global-batch-size")
         self.derive_virtual(number)
         self.check_model(number)
+        self.check_experts(number)
         self.check_batch()
         self.check_recompute()
         self.check_optimizer()
@@ -189,6 +190,37 @@ class Derived:
         demand(not ("--bf16" in self.arguments and "--fp16" in self.arguments),
                "bf16 and fp16")
 
+    def check_experts(self, number):
+        experts = number("--num-experts")
+        self.expert = number("--expert-model-parallel-size", 1)
+        self.expert_tensor = number("--expert-tensor-parallel-size", self.tensor)
+        if experts is None:
+            demand(self.expert == 1, "experts are shared out but there are none")
+            self.expert_tensor = 1
+            return
+        demand(experts % self.expert == 0, "expert does not divide the experts")
+        grid = self.expert * self.expert_tensor * self.pipeline
+        demand(self.world % grid == 0, "the world is no multiple of the expert grid")
+        if "--use-tp-pp-dp-mapping" in self.arguments and self.pipeline > 1:
+            demand(self.world // grid == self.data,
+                   "expert data and data degrees differ under this rank order")
+        demand(self.tensor == 1 or "--sequence-parallel" in self.arguments,
+               "experts with tensor > 1 and no sequence parallelism")
+        demand(self.expert_tensor == 1 or "--disable-bias-linear" in self.arguments,
+               "biases of experts that are cut")
+        top = number("--moe-router-topk", 2)
+        demand(top > 1 or "--moe-router-pre-softmax" in self.arguments
+               or self.arguments.get("--moe-router-score-function") == "sigmoid",
+               "one expert a token and softmax over it alone")
+        if "--moe-router-enable-expert-bias" in self.arguments:
+            demand(self.arguments.get("--moe-router-score-function") == "sigmoid",
+                   "a bias of the router without sigmoid scores")
+        layers = self.arguments.get("--moe-layer-freq")
+        if layers and layers.startswith("("):
+            runs = re.findall(r"\[([01])\]\*([0-9]+)", layers)
+            demand(sum(int(count) for _, count in runs) == self.layers,
+                   "the pattern of layers with experts has another length")
+
     def check_batch(self):
         demand(self.global_batch % (self.micro_batch * self.data) == 0,
                "the global batch is no multiple of micro-batch x data")
@@ -233,8 +265,8 @@ class Derived:
 
 def compare(derived, plan):
     parallel = plan["parallelism"]
-    for name in ("tensor", "context", "data", "pipeline", "virtual", "micro_batch",
-                 "micro_batches", "global_batch"):
+    for name in ("tensor", "context", "expert", "expert_tensor", "data", "pipeline",
+                 "virtual", "micro_batch", "micro_batches", "global_batch"):
         demand(getattr(derived, name) == parallel[name],
                f"{name} is {getattr(derived, name)} there and {parallel[name]} in the plan")
     demand(derived.layers == plan["model"]["layers"], "number of layers")
@@ -261,6 +293,10 @@ def compare_ranks(derived, plan, devices):
         coordinates = derived.coordinates(number)
         for name, value in coordinates.items():
             demand(rank[name] == value, f"rank {number} has another {name} coordinate")
+        inner = coordinates["tensor"] + derived.tensor * (
+            coordinates["context"] + derived.context * coordinates["data"])
+        demand(rank["expert"] == inner // derived.expert_tensor % derived.expert,
+               f"rank {number} has another expert coordinate")
         device = devices[number] if devices else number
         demand(rank["device"] == device, f"rank {number} is started on another device")
 
@@ -306,7 +342,8 @@ MODELLED = {
     "--kv-channels", "--seq-length", "--max-position-embeddings", "--vocab-size",
     "--swiglu", "--normalization", "--disable-bias-linear", "--position-embedding-type",
     "--untie-embeddings-and-output-weights", "--rotary-base",
-    "--account-for-embedding-in-pipeline-split",
+    "--account-for-embedding-in-pipeline-split", "--num-experts",
+    "--expert-model-parallel-size", "--expert-tensor-parallel-size",
 }
 
 

@@ -30,6 +30,10 @@ unit_tests += %D%/unit/feasible_test
 %C%_unit_feasible_test_SOURCES = %D%/unit/feasible_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_feasible_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/format_test
+%C%_unit_format_test_SOURCES = %D%/unit/format_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_format_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/intern_test
 %C%_unit_intern_test_SOURCES = %D%/unit/intern_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_intern_test_LDADD = $(cmocka_libs)
@@ -38,6 +42,10 @@ unit_tests += %D%/unit/layout_test
 %C%_unit_layout_test_SOURCES = %D%/unit/layout_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_layout_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/level_kinds_test
+%C%_unit_level_kinds_test_SOURCES = %D%/unit/level_kinds_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_level_kinds_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/lower_test
 %C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_lower_test_LDADD = $(cmocka_libs)
@@ -45,6 +53,10 @@ unit_tests += %D%/unit/lower_test
 unit_tests += %D%/unit/module_test
 %C%_unit_module_test_SOURCES = %D%/unit/module_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_module_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/network_test
+%C%_unit_network_test_SOURCES = %D%/unit/network_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_network_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/operator_time_test
 %C%_unit_operator_time_test_SOURCES = %D%/unit/operator_time_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
@@ -62,17 +74,37 @@ unit_tests += %D%/unit/plan_verify_test
 %C%_unit_plan_verify_test_SOURCES = %D%/unit/plan_verify_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_plan_verify_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/predicate_test
+%C%_unit_predicate_test_SOURCES = %D%/unit/predicate_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_predicate_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/price_test
+%C%_unit_price_test_SOURCES = %D%/unit/price_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_price_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/problem_test
 %C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_problem_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/published_test
+%C%_unit_published_test_SOURCES = %D%/unit/published_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_published_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/requirement_test
 %C%_unit_requirement_test_SOURCES = %D%/unit/requirement_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_requirement_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/schedule_test
+%C%_unit_schedule_test_SOURCES = %D%/unit/schedule_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_schedule_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/scope_test
 %C%_unit_scope_test_SOURCES = %D%/unit/scope_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_scope_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/search_test
+%C%_unit_search_test_SOURCES = %D%/unit/search_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_search_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/source_test
 %C%_unit_source_test_SOURCES = %D%/unit/source_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
@@ -82,6 +114,10 @@ unit_tests += %D%/unit/text_test
 %C%_unit_text_test_SOURCES = %D%/unit/text_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_text_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/topology_test
+%C%_unit_topology_test_SOURCES = %D%/unit/topology_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_topology_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/unit_test
 %C%_unit_unit_test_SOURCES = %D%/unit/unit_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_unit_test_LDADD = $(cmocka_libs)
@@ -90,8 +126,16 @@ unit_tests += %D%/unit/value_test
 %C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_value_test_LDADD = $(cmocka_libs)
 
+prop_tests += %D%/prop/format_prop
+%C%_prop_format_prop_SOURCES = %D%/prop/format_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_spec.c %D%/prop/random_spec.h
+%C%_prop_format_prop_LDADD = $(cmocka_libs)
+
+prop_tests += %D%/prop/network_prop
+%C%_prop_network_prop_SOURCES = %D%/prop/network_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_spec.c %D%/prop/random_spec.h
+%C%_prop_network_prop_LDADD = $(cmocka_libs)
+
 prop_tests += %D%/prop/solver_prop
-%C%_prop_solver_prop_SOURCES = %D%/prop/solver_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/random_problem.c %D%/prop/random_problem.h
+%C%_prop_solver_prop_SOURCES = %D%/prop/solver_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_spec.c %D%/prop/random_spec.h
 %C%_prop_solver_prop_LDADD = $(cmocka_libs)
 
 bench_programs =
@@ -100,6 +144,9 @@ bench_programs += %D%/bench/command_bench
 
 bench_programs += %D%/bench/fidelity_bench
 %C%_bench_fidelity_bench_SOURCES = %D%/bench/fidelity_bench.c %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/network_bench
+%C%_bench_network_bench_SOURCES = %D%/bench/network_bench.c %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/operator_bench
 %C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/table.c %D%/bench/table.h

@@ -142,7 +142,10 @@ static void mistakes_are_usage(void **state)
 		{ "nestc", "compile", "a.nest", "--ranks=some" },
 		{ "nestc", "compile", "a.nest", "--emit=summary=x", "-oy" },
 		{ "nestc", "check", "a.nest", "--emit=summary" },
-		{ "nestc", "list", "a.nest" },
+		{ "nestc", "list", "device", "model" },
+		{ "nestc", "eval", "a.nest", "b.nest" },
+		{ "nestc", "fmt" },
+		{ "nestc", "check", "a.nest", "--diff" },
 	};
 
 	(void)state;

@@ -38,6 +38,7 @@ static inline struct class_build build_class(struct arena *arena,
 
 	*class = (struct ir_class){
 		.name = name,
+		.tokens = IR_NONE,
 		.axis = ARENA_ARRAY(arena, struct ir_axis, 16),
 		.value = ARENA_ARRAY(arena, struct ir_value, 64),
 		.operator = ARENA_ARRAY(arena, struct ir_operator, 64),
@@ -68,6 +69,7 @@ static inline uint32_t build_value(struct class_build *build,
 		.extent = { extent_of(BATCH, IR_NONE), extent_of(SEQ, IR_NONE),
 			    last },
 		.producer = producer,
+		.router = IR_NONE,
 	};
 	return class->value_count++;
 }
@@ -180,7 +182,8 @@ static inline void build_block(struct arena *arena,
 	a = build_operator(&build, IR_ATTENTION, q, k, v, wide);
 	last_operator(&build)->heads_axis = heads;
 	last_operator(&build)->kv_heads_axis = kv_heads;
-	last_operator(&build)->head_axis = head;
+	last_operator(&build)->head_size = sizes->hidden / sizes->heads;
+	last_operator(&build)->value_size = sizes->hidden / sizes->heads;
 	last_operator(&build)->causal = sizes->causal;
 	last_operator(&build)->flash = sizes->flash;
 	last_operator(&build)->dropout = gpt ? 0.1 : 0;
@@ -311,9 +314,13 @@ static inline void build_model(struct arena *arena, struct ir *ir,
 		.device = build_device(),
 		.level = {
 			{ .name = "node",
-			  .network = { 8, 450e9, 1e-6, 1, 1, false } },
+			  .network = { .fanout = 8, .bandwidth_Bps = 450e9,
+				       .latency_s = 1e-6, .oversubscription = 1,
+				       .efficiency = 1 } },
 			{ .name = "rack",
-			  .network = { 4, 50e9, 3e-6, 1, 1, false } },
+			  .network = { .fanout = 4, .bandwidth_Bps = 50e9,
+				       .latency_s = 3e-6, .oversubscription = 1,
+				       .efficiency = 1 } },
 		},
 		.level_count = 2,
 		.device_count = 32,

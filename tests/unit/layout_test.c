@@ -577,6 +577,230 @@ static void bias_gradient(void **state)
 		      without.operator[up].forward_s);
 }
 
+/* 8 experts, 2 for each token with room for 1.5 times the mean, gated and 512
+ * wide; hidden stays whole. Operators: 0 router, 1 dispatch, 2 gate, 3 silu, 4 up,
+ * 5 product, 6 down, 7 combine, 8 addition. */
+enum { EXPERTS = 8, TOP_K = 2, EXPERT_FFN = 512 };
+
+static void build_experts(struct arena *arena, struct ir *ir)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct class_build build;
+	struct ir_class *class;
+	uint32_t hidden, experts, ffn, x, r, e, gate, up, z;
+
+	build_model(arena, ir, &sizes, 4, 51200, false);
+	class = &ir->model.class[1];
+	build = build_class(arena, "experts", TOKENS, class);
+	class->is_block = true;
+	hidden = build_axis(&build, "hidden", HIDDEN, IR_SPLIT_NONE);
+	experts = build_axis(&build, "experts", EXPERTS, IR_SPLIT_EXPERT);
+	ffn = build_axis(&build, "ffn", EXPERT_FFN, IR_SPLIT_EXPERT_TENSOR);
+	x = class->input = build_value(&build, extent_of(hidden, IR_NONE),
+				       IR_NONE);
+	r = build_operator(&build, IR_ROUTER, x, IR_NONE, IR_NONE,
+			   extent_of(experts, IR_NONE));
+	last_operator(&build)->from = extent_of(hidden, IR_NONE);
+	last_operator(&build)->to = extent_of(experts, IR_NONE);
+	last_operator(&build)->top_k = TOP_K;
+	last_operator(&build)->capacity = 1.5;
+	e = build_operator(&build, IR_DISPATCH, x, r, IR_NONE,
+			   extent_of(hidden, IR_NONE));
+	gate = build_linear(&build, e, extent_of(ffn, IR_NONE));
+	gate = build_unary(&build, IR_SILU, gate);
+	up = build_linear(&build, e, extent_of(ffn, IR_NONE));
+	z = build_binary(&build, IR_MULTIPLY, gate, up);
+	z = build_linear(&build, z, extent_of(hidden, IR_NONE));
+	for (uint32_t i = e; i <= z; i++)
+		class->value[i].router = 0;
+	z = build_operator(&build, IR_COMBINE, z, r, IR_NONE,
+			   extent_of(hidden, IR_NONE));
+	class->output = build_binary(&build, IR_ADD, x, z);
+}
+
+static struct problem_shape expert_shape(uint32_t tensor, uint32_t expert,
+					 uint32_t expert_tensor)
+{
+	struct problem_shape shape = shape_of(tensor, tensor > 1, 1);
+
+	shape.expert = expert;
+	shape.expert_tensor = expert_tensor;
+	return shape;
+}
+
+/* Each rank sends 2 x 1.5 copies of its tokens, a half of them under tensor 2:
+ * R = 3 x 2 sbh / 2 bytes by all-to-all; two ranks with parts of the same
+ * experts have 2 R together. */
+static void collectives_of_experts(void **state)
+{
+	struct problem_shape shape = expert_shape(2, 4, 2);
+	struct layout_result result;
+	double sent = 3 * 2 * SBH / 2;
+	struct ir ir;
+
+	build_experts(*state, &ir);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	for (int backward = 0; backward < 2; backward++) {
+		assert_int_equal(count(&result, COLLECTIVE_ALL_TO_ALL,
+				       GROUP_EXPERT, backward, sent), 2);
+		assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER,
+				       GROUP_EXPERT_TENSOR, backward, 2 * sent), 1);
+		assert_int_equal(count(&result, COLLECTIVE_REDUCE_SCATTER,
+				       GROUP_EXPERT_TENSOR, backward, 2 * sent), 1);
+	}
+	/* The tokens lie by sequence: the tensor group says nothing. */
+	assert_int_equal(result.inferred_count, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(result.inferred[i].hidden, HIDDEN_NOT);
+	/* Alone or with all experts at home nothing is sent. */
+	shape = expert_shape(1, 1, 1);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_int_equal(result.inferred_count, 0);
+	shape = expert_shape(2, 8, 1);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_int_equal(result.inferred_count, 4);
+}
+
+/* Of 8 experts of 3 x 1024 x 512 each rank has two halves; the router is whole.
+ * 3 n rows (n = s b / 2 tokens of the rank) meet 2 ranks' parts: 6 n rows. */
+static void work_of_experts(void **state)
+{
+	struct problem_shape shape = expert_shape(2, 4, 2);
+	struct ir_device device = build_device();
+	struct layout_result result;
+	double n = TOKENS * MICRO_BATCH / 2.0, rows = 6 * n;
+	struct ir ir;
+
+	build_experts(*state, &ir);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_number(result.parameters, HIDDEN * EXPERTS);
+	assert_number(result.expert_parameters,
+		      2 * 3.0 * HIDDEN * EXPERT_FFN / 2);
+	assert_int_equal(result.operator[2].local[0], 2);
+	assert_int_equal(result.operator[2].local[1], (uint64_t)(rows / 2));
+	assert_int_equal(result.operator[2].local[2], EXPERT_FFN / 2);
+	assert_number(result.operator[6].forward_flops,
+		      2 * rows * (EXPERT_FFN / 2.0) * HIDDEN);
+	assert_number(result.operator[2].forward_s + result.operator[4].forward_s,
+		      operator_time_grouped(&device, IR_BF16, 2, rows / 2, HIDDEN,
+					    EXPERT_FFN));
+	/* Kept: the input by sequence, the scores, the rows as they arrive, gate
+	 * and up and their product. */
+	assert_number(result.saved_bytes,
+		      2 * n * HIDDEN + 4 * n * EXPERTS +
+		      2 * rows * (HIDDEN + 3 * EXPERT_FFN / 2.0));
+	/* Tokens out: read once, written three times; then put in order. */
+	assert_number(result.operator[1].forward_bytes,
+		      2 * HIDDEN * (4 * n + 2 * rows));
+	assert_number(result.output_bytes, 2 * n * HIDDEN);
+}
+
+/* Model operations: two experts a token, whatever room there is. */
+static void flops_of_experts(void **state)
+{
+	double tokens = 64.0 * TOKENS, head = 2 * tokens * HIDDEN * 51200;
+	struct flops flops;
+	struct ir ir;
+
+	build_experts(*state, &ir);
+	flops = ir_flops(&ir, RECOMPUTE_NONE);
+	assert_number(flops.model, 3 * (head + 4 * 2 * tokens *
+		      (HIDDEN * EXPERTS + TOP_K * 3.0 * HIDDEN * EXPERT_FFN)));
+}
+
+static void legality_of_experts(void **state)
+{
+	const struct ir_axis *axis = NULL;
+	struct problem_shape shape;
+	uint32_t degree = 0;
+	struct ir ir;
+
+	build_experts(*state, &ir);
+	for (uint32_t e = 1; e <= 16; e++) {
+		shape = expert_shape(1, e, 1);
+		assert_int_equal(layout_is_legal(&ir.model.class[1], &ir.model,
+						 &shape, &axis, &degree),
+				 8 % e == 0);
+	}
+	shape = expert_shape(1, 3, 1);
+	assert_false(layout_is_legal(&ir.model.class[1], &ir.model, &shape, &axis,
+				     &degree));
+	assert_string_equal(axis->name, "experts");
+	assert_int_equal(degree, 3);
+	shape = expert_shape(1, 1, 1024);
+	assert_false(layout_is_legal(&ir.model.class[1], &ir.model, &shape, &axis,
+				     &degree));
+	assert_string_equal(axis->name, "ffn");
+	/* Tensor ranks must cut the sequence; layers without experts need not. */
+	shape = shape_of(2, false, 1);
+	assert_false(layout_is_legal(&ir.model.class[1], &ir.model, &shape, NULL,
+				     NULL));
+	assert_true(layout_is_legal(&ir.model.class[2], &ir.model, &shape, NULL,
+				    NULL));
+	/* Nothing of the class is cut by the dimension. */
+	ir.model.class[1].axis[3].split = IR_SPLIT_NONE;
+	shape = expert_shape(1, 2, 1);
+	assert_false(layout_is_legal(&ir.model.class[1], &ir.model, &shape, NULL,
+				     NULL));
+	ir.model.class[1].axis[4].split = IR_SPLIT_NONE;
+	shape = expert_shape(1, 1, 2);
+	assert_false(layout_is_legal(&ir.model.class[1], &ir.model, &shape, NULL,
+				     NULL));
+}
+
+/* Queries of 96, keys of 64 with 32 that all heads share, values of 64: as in
+ * DeepSeek-V2 and V3, arXiv 2405.04434 section 2.1, by parts. */
+static void latent_attention(void **state)
+{
+	struct ir ir;
+	struct block_sizes sizes = gpt_sizes(true);
+	struct problem_shape shape = shape_of(4, true, 1);
+	struct layout_result result;
+	struct class_build build;
+	struct ir_class *class;
+	uint32_t heads, hidden, nope, rope, both, x, q, k, v, shared;
+	double sb = (double)TOKENS * MICRO_BATCH, local = HEADS / 4.0;
+
+	build_model(*state, &ir, &sizes, 1, 51200, false);
+	class = &ir.model.class[1];
+	build = build_class(*state, "latent", TOKENS, class);
+	hidden = build_axis(&build, "hidden", HIDDEN, IR_SPLIT_NONE);
+	heads = build_axis(&build, "heads", HEADS, IR_SPLIT_TENSOR);
+	nope = build_axis(&build, "nope", 64, IR_SPLIT_NONE);
+	rope = build_axis(&build, "rope", 32, IR_SPLIT_NONE);
+	both = build_axis(&build, "both", 96, IR_SPLIT_NONE);
+	x = class->input = build_value(&build, extent_of(hidden, IR_NONE),
+				       IR_NONE);
+	q = build_linear(&build, x, extent_of(heads, both));
+	k = build_linear(&build, x, extent_of(heads, nope));
+	v = build_linear(&build, x, extent_of(heads, nope));
+	shared = build_linear(&build, x, extent_of(rope, IR_NONE));
+	x = build_operator(&build, IR_ATTENTION, q, k, v, extent_of(heads, nope));
+	last_operator(&build)->input[3] = shared;
+	last_operator(&build)->input_count = 4;
+	last_operator(&build)->heads_axis = heads;
+	last_operator(&build)->kv_heads_axis = heads;
+	last_operator(&build)->head_size = 96;
+	last_operator(&build)->value_size = 64;
+	last_operator(&build)->flash = true;
+	class->output = build_linear(&build, x, extent_of(hidden, IR_NONE));
+	layout_infer(&ir, 1, &shape, *state, &result);
+	/* 2 b s^2 per head and unit of key and value width */
+	assert_number(result.operator[4].forward_flops,
+		      2 * sb * TOKENS * local * (96 + 64));
+	/* The input by sequence; per head q and whole keys of 96, v and the
+	 * result of 64. The shared key itself is not kept. */
+	assert_number(result.saved_bytes,
+		      2 * SBH / 4 + 2 * sb * local * (2 * 96 + 2 * 64));
+	/* The shared part is gathered, and its gradient scattered. */
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_TENSOR,
+			       false, 0), 2);
+	shape = shape_of(1, false, 2);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	assert_int_equal(count(&result, COLLECTIVE_ALL_GATHER, GROUP_CONTEXT,
+			       false, 2 * sb * HEADS * (96 + 64)), 1);
+}
+
 static uint32_t random_below(uint64_t *seed, uint32_t bound)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -638,7 +862,8 @@ static void random_graph(struct arena *arena, uint64_t *seed, uint32_t operators
 					      width[1]);
 			last_operator(&build)->heads_axis = heads;
 			last_operator(&build)->kv_heads_axis = kv_heads;
-			last_operator(&build)->head_axis = head;
+			last_operator(&build)->head_size = class->axis[head].size;
+			last_operator(&build)->value_size = class->axis[head].size;
 			last_operator(&build)->flash = random_below(seed, 2);
 			last_operator(&build)->causal = random_below(seed, 2);
 			break;
@@ -728,6 +953,11 @@ int main(void)
 		cmocka_unit_test(host_bound),
 		cmocka_unit_test(loss_bytes),
 		cmocka_unit_test(bias_gradient),
+		cmocka_unit_test(collectives_of_experts),
+		cmocka_unit_test(work_of_experts),
+		cmocka_unit_test(flops_of_experts),
+		cmocka_unit_test(legality_of_experts),
+		cmocka_unit_test(latent_attention),
 		cmocka_unit_test(random_graphs),
 	};
 

@@ -160,7 +160,8 @@ static void graph_of_a_llama_block(void **state)
 	attention = &class->operator[4];
 	assert_string_equal(class->axis[attention->heads_axis].name, "heads");
 	assert_string_equal(class->axis[attention->kv_heads_axis].name, "kv_heads");
-	assert_string_equal(class->axis[attention->head_axis].name, "head_dim");
+	assert_int_equal(attention->head_size, 128);
+	assert_int_equal(attention->value_size, 128);
 	assert_true(attention->causal && attention->flash);
 	assert_int_equal(axis_of(class, "head_dim")->size, 8192 / 64);
 	assert_int_equal(axis_of(class, "heads")->split, IR_SPLIT_TENSOR);
@@ -298,7 +299,7 @@ static void heads_of_an_attention(void **state)
 		assert_int_equal(attention->kind, IR_ATTENTION);
 		assert_int_equal(class->axis[attention->heads_axis].size, 4);
 		assert_int_equal(class->axis[attention->kv_heads_axis].size, 2);
-		assert_int_equal(class->axis[attention->head_axis].size, 8);
+		assert_int_equal(attention->head_size, 8);
 		assert_true(class->axis[attention->kv_heads_axis].replicable);
 		assert_int_equal(attention->window, i ? 64 : 0);
 		assert_int_equal(attention->flash, !i);
@@ -463,8 +464,9 @@ static void wrong_templates(void **state)
 		  E_AXIS_EXPRESSION },
 		{ BLOCK(X "let none_at_all = 0 "
 			"return linear(x, hidden -> none_at_all)"), MODEL, E_AXIS_SIZE },
-		{ BLOCK(X "return experts(x, x) { e -> gelu(e) }"), MODEL, E_NOT_YET },
-		{ BLOCK("split ffn by expert " X "return x"), MODEL, E_NOT_YET },
+		{ BLOCK(X "return auxiliary_loss(x, x)"), MODEL, E_SHAPE },
+		{ BLOCK(X "return x + rmsnorm(x, over = ffn)"), MODEL, E_SHAPE },
+		{ BLOCK("split hidden by tensor " X "return x"), MODEL, E_SPLIT_AXIS },
 		{ BLOCK("split ffn by pipeline " X "return x"), MODEL,
 		  E_SPLIT_DIMENSION },
 		{ BLOCK("split ffn by tensor split ffn by tensor " X "return x"), MODEL,
@@ -515,7 +517,17 @@ static void wrong_heads(void **state)
 			"a = attention(q, k, k, kv_heads = kv_heads) " OUT), MODEL,
 		  E_HEADS },
 		{ BLOCK(X Q K "a = attention(q, k, q, heads = heads) " OUT), MODEL,
-		  E_SHAPE },
+		  E_HEADS },
+		/* Keys and values of different heads; a query that lacks the
+		 * shared part of the key, and a key of two axes. */
+		{ BLOCK("split heads, kv_heads by tensor " X Q K
+			"a = attention(q, k, q) " OUT), MODEL, E_HEADS },
+		{ BLOCK("split heads, kv_heads by tensor " X Q K
+			"a = attention(q, k, k, shared_key = linear(x, hidden -> ffn)) "
+			OUT), MODEL, E_HEADS },
+		{ BLOCK("split heads by tensor " X Q
+			"a = attention(q, q, q, shared_key = 3) " OUT), MODEL,
+		  E_NOT_A_TENSOR },
 		{ BLOCK(X Q K "a = attention(q, k, k, heads = ffn) " OUT), MODEL,
 		  E_HEADS },
 		{ BLOCK(X Q K "a = attention(q, k, k, heads = 4) " OUT), MODEL,
@@ -524,6 +536,183 @@ static void wrong_heads(void **state)
 
 	(void)state;
 	check_wrong(wrong, COUNT(wrong));
+}
+
+/* A mixture of 8 experts of 96, 2 for each token; F is what each does. */
+#define MIXTURE(splits, body)                                                  \
+	"template block(hidden, ffn, n = 8) { " splits " " X body " } "         \
+	"model net(seq = 128) { layers { 3 * block(hidden = 32, ffn = 96) } }"
+#define F "linear(gelu(linear(e, hidden -> ffn)), ffn -> hidden)"
+#define SPLITS "split n by expert split ffn by expert_tensor"
+
+static void mixture_of_experts(void **state)
+{
+	static const enum ir_operator_kind kinds[] = {
+		IR_RMSNORM, IR_ROUTER, IR_DISPATCH, IR_LINEAR, IR_GELU, IR_LINEAR,
+		IR_COMBINE, IR_ADD,
+	};
+	const struct ir_operator *router;
+	const struct ir_class *class;
+	struct spec spec;
+
+	(void)state;
+	spec_good(&spec, MIXTURE(SPLITS, "m = rmsnorm(x) r = router(m, experts = n, "
+				 "top_k = 2, capacity = 1.25, bias = true) "
+				 "return x + experts(m, r) { e -> " F " }"), MODEL);
+	class = class_of(&spec, "block");
+	assert_int_equal(class->operator_count, COUNT(kinds));
+	for (uint32_t i = 0; i < COUNT(kinds); i++) {
+		bool routed = i >= 2 && i < 6;
+
+		assert_int_equal(class->operator[i].kind, kinds[i]);
+		assert_int_equal(class->value[class->operator[i].output].router,
+				 routed ? 1 : IR_NONE);
+	}
+	router = &class->operator[1];
+	assert_int_equal(router->top_k, 2);
+	assert_true(router->capacity == 1.25 && router->bias);
+	assert_int_equal(class->value[router->output].rank, 3);
+	assert_int_equal(axis_of(class, "n")->split, IR_SPLIT_EXPERT);
+	assert_int_equal(axis_of(class, "ffn")->split, IR_SPLIT_EXPERT_TENSOR);
+	/* A norm, 8 scores with biases, 8 experts of two 32 x 96; 2 are met. */
+	assert_int_equal(class->parameters, 32 + 33 * 8 + 8 * 2 * 32 * 96);
+	assert_int_equal(class->active_parameters, 32 + 33 * 8 + 2 * 2 * 32 * 96);
+	assert_int_equal(spec.ir->model.active_parameters,
+			 3 * class->active_parameters);
+	spec_release(&spec);
+}
+
+static void wrong_experts(void **state)
+{
+	static const struct wrong_spec wrong[] = {
+		{ MIXTURE("", "return experts(x, x) { e -> " F " }"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "return experts(x) { e -> " F " }"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r)"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> x }"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> 3 }"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> e + x }"), MODEL, E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> rmsnorm(e) }"), MODEL,
+		  E_EXPERTS },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> experts(e, r) { f -> f } }"),
+		  MODEL, E_EXPERTS },
+		/* e is gone after the experts. */
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "y = experts(x, r) { e -> " F " } return y + e"), MODEL,
+		  E_UNKNOWN_NAME },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { x -> x }"), MODEL, E_NAMED_TWICE },
+		{ MIXTURE("", "r = router(linear(x, hidden -> ffn), experts = n, "
+			  "top_k = 2) return experts(x, r) { e -> " F " }"), MODEL,
+		  E_SHAPE },
+		{ MIXTURE("", "r = router(x, experts = n) "
+			  "return experts(x, r) { e -> " F " }"), MODEL,
+		  E_OPERATOR_ARGUMENT },
+		{ MIXTURE("", "r = router(x, top_k = 2) "
+			  "return experts(x, r) { e -> " F " }"), MODEL,
+		  E_OPERATOR_ARGUMENT },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 9) "
+			  "return experts(x, r) { e -> " F " }"), MODEL,
+		  E_OPERATOR_VALUE },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 0) "
+			  "return experts(x, r) { e -> " F " }"), MODEL,
+		  E_OPERATOR_VALUE },
+		{ MIXTURE("", "r = router(x, experts = n, top_k = 2, capacity = 0.5) "
+			  "return experts(x, r) { e -> " F " }"), MODEL,
+		  E_OPERATOR_VALUE },
+		{ MIXTURE("", "return linear(x, hidden -> hidden) { e -> e }"), MODEL,
+		  E_OPERATOR_ARGUMENT },
+		/* Splits: each region has its own, and experts are counted. */
+		{ MIXTURE("split ffn by tensor", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> " F " }"), MODEL, E_SPLIT_AXIS },
+		{ MIXTURE("split ffn by expert_tensor",
+			  "return linear(linear(x, hidden -> ffn), ffn -> hidden)"),
+		  MODEL, E_SPLIT_AXIS },
+		{ MIXTURE("split ffn by expert",
+			  "return linear(linear(x, hidden -> ffn), ffn -> hidden)"),
+		  MODEL, E_SPLIT_AXIS },
+		{ MIXTURE("split n by tensor", "r = router(x, experts = n, top_k = 2) "
+			  "return experts(x, r) { e -> " F " }"), MODEL, E_SPLIT_AXIS },
+		{ MIXTURE("split seq by expert", "return x"), MODEL, E_SPLIT_AXIS },
+		{ MIXTURE("split ffn by expert_tensor",
+			  "r = router(x, experts = n, top_k = 2) "
+			  "return linear(experts(x, r) { e -> linear(e, hidden -> ffn) }, "
+			  "ffn -> hidden)"), MODEL, E_SPLIT_AXIS },
+	};
+
+	(void)state;
+	check_wrong(wrong, COUNT(wrong));
+}
+
+/* Latent attention: queries of 8 + 4, keys of 8 with 4 that all heads share,
+ * values of 6. */
+static void latent_attention(void **state)
+{
+	const struct ir_operator *attention;
+	const struct ir_class *class;
+	struct spec spec;
+
+	(void)state;
+	spec_good(&spec,
+		  "template block(hidden, heads, a = 8, b = 4, c = 6) { "
+		  "split heads by tensor " X
+		  "q = linear(x, hidden -> heads * (a + b)) "
+		  "k = linear(x, hidden -> heads * a) "
+		  "v = linear(x, hidden -> heads * c) "
+		  "o = attention(q, k, v, shared_key = linear(x, hidden -> b)) "
+		  "return x + linear(o, heads * c -> hidden) } "
+		  "model net(seq = 128) { layers { 2 * block(hidden = 32, heads = 4) } }",
+		  MODEL);
+	class = class_of(&spec, "block");
+	attention = ir_find_operator(class, IR_ATTENTION);
+	assert_int_equal(attention->input_count, 4);
+	assert_int_equal(attention->head_size, 12);
+	assert_int_equal(attention->value_size, 6);
+	assert_int_equal(attention->heads_axis, attention->kv_heads_axis);
+	assert_int_equal(class->parameters, 32 * 4 * (12 + 8 + 6) + 32 * 4 +
+						    32 * 4 * 6);
+	spec_release(&spec);
+}
+
+/* A norm within heads has as many weights as one head is wide; token numbers
+ * may stand beside the input; a layer with a loss of its own is no block. */
+static void other_operators(void **state)
+{
+	const struct ir_class *class;
+	struct spec spec;
+
+	(void)state;
+	spec_good(&spec,
+		  "template block(hidden, heads, head_dim = 8) { "
+		  "split heads by tensor " X
+		  "q = linear(x, hidden -> heads * head_dim) "
+		  "n = rmsnorm(q, over = head_dim) "
+		  "a = attention(n, n, n) "
+		  "return x + linear(a, heads * head_dim -> hidden) } "
+		  "template predict(hidden, vocab) { " X " ids : [batch, seq] "
+		  "t = embedding(ids, vocab -> hidden, tied = true) "
+		  "l = lm_head(t, hidden -> vocab, tied = true) "
+		  "return auxiliary_loss(x, cross_entropy(l)) } "
+		  "model net(seq = 128) { layers { embedding(vocab = 100, hidden = 32) "
+		  "2 * block(hidden = 32, heads = 4) predict(hidden = 32, vocab = 100) "
+		  "lm_head(vocab = 100, hidden = 32, tied = false) } }",
+		  MODEL);
+	class = class_of(&spec, "block");
+	assert_int_equal(class->parameters, 2 * 32 * 32 + 8);
+	class = class_of(&spec, "predict");
+	assert_false(class->is_block);
+	assert_int_equal(class->value[class->tokens].rank, 2);
+	assert_int_equal(class->value[class->input].rank, 3);
+	assert_int_equal(class->parameters, 0);
+	assert_int_equal(spec.ir->model.layer_count, 2);
+	assert_int_equal(spec.ir->model.parameters,
+			 2 * 100 * 32 + 32 + 2 * (2 * 32 * 32 + 8));
+	spec_release(&spec);
 }
 
 static void wrong_models(void **state)
@@ -588,7 +777,7 @@ static void wrong_topologies(void **state)
 		{ DEVICE("") CLUSTER(LEVEL("speed = 3")), E_LEVEL_FIELD },
 		{ DEVICE("") CLUSTER(LEVEL("efficiency = 2")), E_LEVEL_VALUE },
 		{ DEVICE("") CLUSTER(LEVEL("oversubscription = 0.5")), E_LEVEL_VALUE },
-		{ DEVICE("") CLUSTER(LEVEL("kind = ring")), E_NOT_YET },
+		{ DEVICE("") CLUSTER(LEVEL("children = 2")), E_NOT_YET },
 		{ DEVICE("") CLUSTER(LEVEL("kind = bf16")), E_LEVEL_VALUE },
 		{ DEVICE("") CLUSTER("level node { fanout = 0 bandwidth = 1GB/s "
 				     "latency = 1us }"), E_LEVEL_VALUE },
@@ -626,8 +815,22 @@ static void wrong_jobs(void **state)
 		{ "", "model = llama2_7b precision = adam", E_JOB_VALUE },
 		{ "", "model = llama2_7b place { tensor within node }", E_NOT_YET },
 		{ "", "model = llama2_7b profile = \"x\"", E_NOT_YET },
-		{ "", "model = llama2_7b plan mine { tensor = 8 }", E_NOT_YET },
-		{ "", "model = llama2_7b prefer tensor == 8 weight 2", E_NOT_YET },
+		{ "", "model = llama2_7b plan { tensor = 8 }", E_JOB_FIELD },
+		{ "", "model = llama2_7b plan mine { tensr = 8 }",
+		  E_SEARCH_VARIABLE },
+		{ "", "model = llama2_7b plan mine { memory = 8GiB }",
+		  E_SEARCH_VARIABLE },
+		{ "", "model = llama2_7b plan mine { tensor in { 8 } }",
+		  E_SEARCH_VARIABLE },
+		{ "", "model = llama2_7b plan mine { recompute = 3 }",
+		  E_SEARCH_VALUE },
+		{ "", "model = llama2_7b plan mine { tensor = 8 tensor = 4 }",
+		  E_JOB_TWICE },
+		{ "", "model = llama2_7b plan mine { } plan mine { }",
+		  E_JOB_TWICE },
+		{ "", "model = llama2_7b prefer 3 weight 2", E_REQUIREMENT_TYPE },
+		{ "", "model = llama2_7b prefer tensor == 8 weight 0",
+		  E_OUT_OF_RANGE },
 		{ "", "model = llama2_7b search { tensr in { 1 } }",
 		  E_SEARCH_VARIABLE },
 		{ "", "model = llama2_7b search { memory in { 1 } }",
@@ -648,12 +851,13 @@ static void wrong_jobs(void **state)
 		  E_SEARCH_EMPTY },
 		{ "", "model = llama2_7b search { tensor in { 1 } tensor in { 2 } }",
 		  E_JOB_TWICE },
-		{ "", "model = llama2_7b search { expert in { 1, 2 } }", E_NOT_YET },
+		{ "", "model = llama2_7b search { expert in { 0, 2 } }", E_SEARCH_VALUE },
 		{ "", "model = llama2_7b search { zero in { 2 } }", E_NOT_YET },
 		{ "", "model = llama2_7b search { recompute_layers in { 2 } }",
 		  E_NOT_YET },
-		{ "", "model = llama2_7b minimize time + 1s", E_NOT_YET },
-		{ "", "model = llama2_7b minimize memory", E_NOT_YET },
+		{ "", "model = llama2_7b minimize time + 1GiB", E_DIMENSION },
+		{ "", "model = llama2_7b minimize 1s", E_OBJECTIVE },
+		{ "", "model = llama2_7b minimize tensor == 8", E_OBJECTIVE },
 		{ "", "model = llama2_7b minimize time then time", E_JOB_TWICE },
 		{ "", "model = llama2_7b minimize time minimize cost", E_JOB_TWICE },
 	};
@@ -724,6 +928,62 @@ static void work_is_bounded(void **state)
 	spec_release(&spec);
 }
 
+/* objective x (1 + weights of what is not kept), of the first one only. */
+static void preferences_weigh_the_objective(void **state)
+{
+	struct predicate_input input = { 0 };
+	const struct ir_job *job;
+	struct spec spec;
+
+	(void)state;
+	spec_build(&spec, BLOCK(X "return rmsnorm(x)"),
+		   "model = net minimize time + 1s * pipeline then devices "
+		   "prefer tensor == 8 weight 5% prefer pipeline < 3 weight 2");
+	assert_non_null(spec.ir);
+	job = &spec.ir->job;
+	assert_int_equal(job->objective_count, 2);
+	input.value[VARIABLE_TIME] = 6;
+	input.value[VARIABLE_PIPELINE] = 4;
+	input.value[VARIABLE_DEVICES] = 32;
+	input.value[VARIABLE_TENSOR] = 8;
+	/* (6 + 4) x (1 + 2) */
+	assert_true(predicate_evaluate(&job->objective[0], &input) == 30);
+	/* (6 + 4) x (1 + 0.05 + 2) */
+	input.value[VARIABLE_TENSOR] = 4;
+	assert_true(fabs(predicate_evaluate(&job->objective[0], &input) -
+			 30.5) < 1e-12);
+	input.value[VARIABLE_PIPELINE] = 2;
+	input.value[VARIABLE_TENSOR] = 8;
+	assert_true(predicate_evaluate(&job->objective[0], &input) == 8);
+	assert_true(predicate_evaluate(&job->objective[1], &input) == 32);
+	assert_string_equal(job->objective_name[1], "devices");
+	spec_release(&spec);
+}
+
+/* Each value of a plan is a domain of one; the others stay open. */
+static void plans_by_hand(void **state)
+{
+	const struct ir_plan *plan;
+	struct spec spec;
+
+	(void)state;
+	spec_build(&spec, BLOCK(X "return rmsnorm(x)"),
+		   "model = net plan mine { tensor = 2 * 4 recompute = full "
+		   "sequence = on } plan other { }");
+	assert_non_null(spec.ir);
+	assert_int_equal(spec.ir->job.plan_count, 2);
+	plan = spec.ir->job.plan;
+	assert_string_equal(plan->name, "mine");
+	assert_true(plan->domain[VARIABLE_TENSOR].given);
+	assert_int_equal(plan->domain[VARIABLE_TENSOR].count, 1);
+	assert_int_equal(plan->domain[VARIABLE_TENSOR].at[0], 8);
+	assert_int_equal(plan->domain[VARIABLE_RECOMPUTE].at[0], RECOMPUTE_FULL);
+	assert_int_equal(plan->domain[VARIABLE_SEQUENCE].at[0], 1);
+	assert_false(plan->domain[VARIABLE_PIPELINE].given);
+	assert_false(spec.ir->job.domain[VARIABLE_TENSOR].given);
+	spec_release(&spec);
+}
+
 /* Several faults are reported in one run. */
 static void several_errors_in_one_run(void **state)
 {
@@ -732,7 +992,7 @@ static void several_errors_in_one_run(void **state)
 	(void)state;
 	spec_build(&spec, BLOCK(X "return linear(x, ffn -> hidden)"),
 		   "model = net search { tensor in { 0 } zero in { 9 } } "
-		   "minimize memory");
+		   "minimize 3");
 	assert_null(spec.ir);
 	assert_int_equal(spec.compilation.diags.errors, 4);
 	spec_release(&spec);
@@ -757,12 +1017,18 @@ int main(void)
 		cmocka_unit_test(search_domains),
 		cmocka_unit_test(wrong_templates),
 		cmocka_unit_test(wrong_heads),
+		cmocka_unit_test(mixture_of_experts),
+		cmocka_unit_test(wrong_experts),
+		cmocka_unit_test(latent_attention),
+		cmocka_unit_test(other_operators),
 		cmocka_unit_test(wrong_models),
 		cmocka_unit_test(wrong_topologies),
 		cmocka_unit_test(wrong_jobs),
 		cmocka_unit_test(objectives_need_facts_of_the_device),
 		cmocka_unit_test(templates_that_are_too_large),
 		cmocka_unit_test(work_is_bounded),
+		cmocka_unit_test(preferences_weigh_the_objective),
+		cmocka_unit_test(plans_by_hand),
 		cmocka_unit_test(several_errors_in_one_run),
 	};
 

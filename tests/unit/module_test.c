@@ -361,10 +361,10 @@ static void test_names(void **state)
 		{ "extern \"l.so\" fn f(m: int) -> tyme\n", E_UNKNOWN_TYPE,
 		  NULL },
 		{ "extern \"l.so\" fn f(m: int) -> time\nlet a = f(1)\n",
-		  E_NOT_YET, NULL },
+		  E_EXTERN_REFUSED, NULL },
 		{ "let d = card with { memory = size }\n"
 		  "device card { memory = 1GiB }\n", E_UNKNOWN_NAME, NULL },
-		{ "job j { }\nlet a = j\n", E_NOT_YET, NULL },
+		{ "job j { }\nlet a = j\n", E_TYPE, NULL },
 	};
 	static const char *const operators[] = { "linear", NULL };
 

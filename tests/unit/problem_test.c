@@ -409,6 +409,99 @@ static void no_split(void **state)
 	refusal(*state, ir, E_NO_SHAPE, 70 + VARIABLE_TENSOR);
 }
 
+/* Turns the feed-forward part of the small Llama into 8 experts, 2 for a token:
+ * its first product over the width is routed. */
+static struct ir *small_mixture(struct compilation *compilation)
+{
+	struct ir *ir = small_llama(compilation);
+	struct ir_class *class = &ir->model.class[1];
+	struct class_build build;
+	uint32_t hidden, experts, ffn, x, r, e, z;
+
+	build = build_class(&compilation->arena, "experts", 2048, class);
+	class->is_block = true;
+	hidden = build_axis(&build, "hidden", 1024, IR_SPLIT_NONE);
+	experts = build_axis(&build, "experts", 8, IR_SPLIT_EXPERT);
+	ffn = build_axis(&build, "ffn", 1024, IR_SPLIT_EXPERT_TENSOR);
+	x = class->input = build_value(&build, extent_of(hidden, IR_NONE),
+				       IR_NONE);
+	r = build_operator(&build, IR_ROUTER, x, IR_NONE, IR_NONE,
+			   extent_of(experts, IR_NONE));
+	last_operator(&build)->from = extent_of(hidden, IR_NONE);
+	last_operator(&build)->to = extent_of(experts, IR_NONE);
+	last_operator(&build)->top_k = 2;
+	last_operator(&build)->capacity = 1;
+	e = build_operator(&build, IR_DISPATCH, x, r, IR_NONE,
+			   extent_of(hidden, IR_NONE));
+	z = build_linear(&build, e, extent_of(ffn, IR_NONE));
+	z = build_linear(&build, z, extent_of(hidden, IR_NONE));
+	for (uint32_t i = e; i <= z; i++)
+		class->value[i].router = 0;
+	z = build_operator(&build, IR_COMBINE, z, r, IR_NONE,
+			   extent_of(hidden, IR_NONE));
+	class->output = build_binary(&build, IR_ADD, x, z);
+	return ir;
+}
+
+/* 32 devices; the vocabulary is padded, so tensor may be anything that divides the
+ * sequence, here 1 or 4, the latter by sequence only. Expert 1, 2, 4, 8; expert
+ * tensor the divisors of tensor where it is left out: 4 + 3 x 4 ways. */
+static void expert_shapes(void **state)
+{
+	struct ir *ir = small_mixture(*state);
+	struct problem *problem;
+	const struct problem_weight *weight;
+
+	SET_DOMAIN(*state, ir, VARIABLE_TENSOR, 1, 4);
+	SET_DOMAIN(*state, ir, VARIABLE_CONTEXT, 1);
+	SET_DOMAIN(*state, ir, VARIABLE_MICRO_BATCH, 1);
+	problem = make(*state, ir);
+	assert_int_equal(problem->shape_count, 16);
+	for (uint32_t i = 0; i < problem->shape_count; i++) {
+		const struct problem_shape *shape = &problem->shape[i];
+
+		assert_true(shape->sequence == (shape->tensor > 1));
+		weight = problem_weight_at(problem, i, 1);
+		assert_number(weight->parameters, 1024 * 8);
+		assert_number(weight->expert_parameters,
+			      8.0 * 2 * 1024 * 1024 / shape->expert /
+				      shape->expert_tensor);
+	}
+	/* What is given is taken. */
+	SET_DOMAIN(*state, ir, VARIABLE_EXPERT, 4);
+	SET_DOMAIN(*state, ir, VARIABLE_EXPERT_TENSOR, 8);
+	assert_int_equal(make(*state, ir)->shape_count, 2);
+}
+
+static void forget_reports(struct compilation *compilation)
+{
+	compilation->diags.count = 0;
+	compilation->diags.errors = 0;
+}
+
+static void expert_refusals(void **state)
+{
+	struct ir *ir = small_mixture(*state);
+
+	SET_DOMAIN(*state, ir, VARIABLE_EXPERT, 3, 16);
+	assert_string_equal(refusal(*state, ir, E_INDIVISIBLE,
+				    70 + VARIABLE_EXPERT),
+			    "'experts = 8' cannot be split over 'expert = 3'");
+	forget_reports(*state);
+	ir = small_mixture(*state);
+	SET_DOMAIN(*state, ir, VARIABLE_TENSOR, 2);
+	SET_DOMAIN(*state, ir, VARIABLE_SEQUENCE, 0);
+	assert_string_equal(refusal(*state, ir, E_NO_SHAPE,
+				    70 + VARIABLE_SEQUENCE),
+			    "layers with experts need 'sequence = on' with tensor > 1");
+	forget_reports(*state);
+	ir = small_llama(*state);
+	SET_DOMAIN(*state, ir, VARIABLE_EXPERT, 2);
+	assert_string_equal(refusal(*state, ir, E_NO_SHAPE,
+				    70 + VARIABLE_EXPERT),
+			    "no axis of model 'model' is split by 'expert'");
+}
+
 static void micro_batch_divides(void **state)
 {
 	struct ir *ir = small_llama(*state);
@@ -434,7 +527,6 @@ static void later_versions(void **state)
 		enum plan_variable variable;
 		uint32_t value;
 	} later[] = { { VARIABLE_ZERO, 2 }, { VARIABLE_ZERO, 3 },
-		      { VARIABLE_EXPERT, 2 }, { VARIABLE_EXPERT_TENSOR, 2 },
 		      { VARIABLE_RECOMPUTE_LAYERS, 1 } };
 	struct compilation *compilation = *state;
 
@@ -532,6 +624,8 @@ int main(void)
 		TEST(no_split),
 		TEST(micro_batch_divides),
 		TEST(sequence_needs_tensor),
+		TEST(expert_shapes),
+		TEST(expert_refusals),
 		TEST(later_versions),
 		TEST(too_many_shapes),
 		TEST(examples),

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prices of small plans, added up by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "solver/price.h"
+
+/* Four equal layers: forward 1 s, backward 2 s, 10 parameters, 5 bytes kept,
+ * 7 bytes at work. Two devices joined at 16 B/s. */
+struct small {
+	struct problem_run run[2];
+	bool is_block[2];
+	struct problem_shape shape;
+	struct problem_cost cost[2 * RECOMPUTE_COUNT];
+	struct problem_weight weight[2];
+	struct problem problem;
+	struct plan plan;
+	uint32_t first[5];
+	struct arena arena;
+};
+
+static void small_init(struct small *small)
+{
+	*small = (struct small){
+		.run = { { 0, 4 } },
+		.is_block = { true, true },
+		.shape = { 1, 1, 1, 1, false, 1 },
+		.weight = { { .parameters = 10 } },
+	};
+	for (int i = 0; i < 2 * RECOMPUTE_COUNT; i++)
+		small->cost[i] = (struct problem_cost){ 1, 2, 5, 7, 0, 0 };
+	small->weight[1] = small->weight[0];
+	small->problem = (struct problem){
+		.run = small->run, .run_count = 1,
+		.class_count = 1, .class_is_block = small->is_block,
+		.tied_class = CLASS_NONE, .tied_with_class = CLASS_NONE,
+		.shape = &small->shape, .shape_count = 1,
+		.cost = small->cost, .weight = small->weight,
+		.level = { { .fanout = 2, .bandwidth_Bps = 16,
+			     .oversubscription = 1, .efficiency = 1 } },
+		.level_count = 1, .device_count = 2, .global_batch = 4,
+		.zero = { true, true }, .recompute = { true },
+		.memory = { 1e6, 100, 3, 2, 4, 12 },
+		.sync = { .reduce_bytes = 4, .gather_bytes = 2,
+			  .overlap_reduce = true, .overlap_gather = true,
+			  .step_bytes = 8, .memory_bandwidth_Bps = 16 },
+		.device_dollars_per_s = 0.5, .device_watts = 3,
+	};
+	for (int d = 0; d < DIMENSION_COUNT; d++)
+		for (int l = 0; l < LEVEL_MAX; l++)
+			small->plan.placement.factor[d][l] = 1;
+	small->plan.chunk_first = small->first;
+	arena_init(&small->arena);
+	assert_null(problem_check(&small->problem));
+}
+
+/* Two stages of two layers, four micro-batches. */
+static void use_pipeline(struct small *small)
+{
+	small->plan.choice = (struct choice){ 0, 1, 2, 1, 4, 0, RECOMPUTE_NONE };
+	small->plan.placement.factor[DIMENSION_PIPELINE][0] = 2;
+	small->plan.chunk_count = 2;
+	small->first[1] = 2;
+	small->first[2] = 4;
+}
+
+/* One stage on two replicas, two micro-batches each. */
+static void use_data(struct small *small, uint32_t zero)
+{
+	small->plan.choice = (struct choice){ 0, 2, 1, 1, 2, zero, RECOMPUTE_NONE };
+	small->plan.placement.factor[DIMENSION_DATA][0] = 2;
+	small->plan.chunk_count = 1;
+	small->first[1] = 4;
+}
+
+/* (4 + 1)(2 + 4) = 30, then the step: 20 x 8 / 16 = 10. */
+static void test_pipeline(void **state)
+{
+	struct small small;
+	const struct breakdown *b = &small.plan.breakdown;
+
+	(void)state;
+	small_init(&small);
+	use_pipeline(&small);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 40, 1e-9);
+	assert_float_equal(b->compute_s, 24, 1e-9);
+	assert_float_equal(b->bubble_s, 6, 1e-9);
+	assert_float_equal(b->optimizer_s, 10, 1e-9);
+	assert_float_equal(b->pipeline_s + b->data_s + b->tensor_s, 0, 1e-9);
+	assert_int_equal(small.plan.devices, 2);
+	arena_release(&small.arena);
+}
+
+/* Stage 0: 20 parameters, two micro-batches of 10 bytes in flight, one group. */
+static void test_memory(void **state)
+{
+	struct small small;
+	const struct stage_memory *m;
+
+	(void)state;
+	small_init(&small);
+	use_pipeline(&small);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	m = &small.plan.stage[0].memory;
+	assert_float_equal(m->parameters, 40, 0);
+	assert_float_equal(m->gradients, 80, 0);
+	assert_float_equal(m->optimizer, 240, 0);
+	assert_float_equal(m->activations, 20, 0);
+	assert_float_equal(m->working, 7, 0);
+	assert_float_equal(m->reserve, 103, 0);
+	assert_float_equal(m->total, 490, 0);
+	assert_float_equal(small.plan.stage[1].memory.total, 480, 0);
+	assert_float_equal(small.plan.memory_peak_bytes, 490, 0);
+	assert_int_equal(small.plan.memory_peak_stage, 0);
+	arena_release(&small.arena);
+}
+
+/* All-reduce of 40 x 4 bytes over two: 160 / 16 = 10, of which the backward of
+ * 8 hides 8. 2 x 12 + 2, then the step: 40 x 8 / 16 = 20. */
+static void test_all_reduce(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_data(&small, 0);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].reduce_s, 10, 1e-9);
+	assert_float_equal(small.plan.stage[0].reduce_exposed_s, 2, 1e-9);
+	assert_float_equal(small.plan.time_s, 46, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* Reduce-scatter 5 behind 8, gather of 40 x 2 bytes 2.5 behind 4, half the
+ * step: 24 + 10. Nothing hidden: 24 + 5 + 10 + 2.5. */
+static void test_zero(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_data(&small, 1);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 34, 1e-9);
+	assert_float_equal(small.plan.stage[0].memory.optimizer, 240, 0);
+	small.problem.sync.overlap_reduce = false;
+	small.problem.sync.overlap_gather = false;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 41.5, 1e-9);
+	assert_float_equal(small.plan.breakdown.data_s, 7.5, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* A first layer shares 8 parameters with the last: apart, both stages wait for
+ * 8 x 4 bytes at 16 B/s and two latencies of 0.5; together they are stored once. */
+static void test_tied(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.run[0] = (struct problem_run){ 0, 1 };
+	small.run[1] = (struct problem_run){ 1, 1 };
+	small.problem.run_count = small.problem.class_count = 2;
+	small.problem.tied_class = 1;
+	small.problem.tied_with_class = 0;
+	small.weight[1].tied_parameters = 8;
+	small.problem.level[0].latency_s = 0.5;
+	assert_null(problem_check(&small.problem));
+	use_pipeline(&small);
+	small.first[1] = 1;
+	small.first[2] = 2;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].reduce_exposed_s, 3, 1e-9);
+	assert_float_equal(small.plan.stage[1].reduce_exposed_s, 3, 1e-9);
+	assert_float_equal(small.plan.stage[1].parameters, 10, 0);
+	small.plan.placement.factor[DIMENSION_PIPELINE][0] = 1;
+	use_data(&small, 0);
+	small.first[1] = 2;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].parameters, 12, 0);
+	arena_release(&small.arena);
+}
+
+static void test_variables(void **state)
+{
+	struct predicate_input input;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_pipeline(&small);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	price_variables(&small.problem, &small.plan, &small.arena, &input);
+	assert_float_equal(input.value[VARIABLE_TIME], 40, 1e-9);
+	assert_float_equal(input.value[VARIABLE_BUBBLE], 6.0 / 40, 1e-9);
+	assert_float_equal(input.value[VARIABLE_COST], 40 * 2 * 0.5, 1e-9);
+	assert_float_equal(input.value[VARIABLE_ENERGY], 40 * 2 * 3, 1e-9);
+	assert_float_equal(input.value[VARIABLE_STAGES_UNIFORM], 1, 0);
+	assert_int_equal(input.stage_count, 2);
+	assert_int_equal(input.stage_layers[1], 2);
+	arena_release(&small.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pipeline),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_all_reduce),
+		cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_tied),
+		cmocka_unit_test(test_variables),
+	};
+
+	return cmocka_run_group_tests_name("price", tests, NULL, NULL);
+}
