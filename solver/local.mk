@@ -17,6 +17,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/failure.h \
 	%D%/feasible.c \
 	%D%/feasible.h \
+	%D%/feasible_check.h \
+	%D%/feasible_network.c \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \

@@ -40,6 +40,7 @@ tap_scripts = \
 	%D%/extern.tap \
 	%D%/format.tap \
 	%D%/large.tap \
+	%D%/published.tap \
 	%D%/files.tap
 TESTS += $(tap_scripts)
 

@@ -3,6 +3,7 @@
  * Templates, models, topologies and jobs to placement programs: published
  * parameter counts, shapes, classes and runs, and what is refused.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of one independent check, and its own reading of network.h. Only
+ * the feasible*.c files include this.
+ */
+#ifndef NEST_SOLVER_FEASIBLE_CHECK_H
+#define NEST_SOLVER_FEASIBLE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "solver/feasible.h"
+
+/* What one layer class costs under the plan, one micro-batch. */
+struct class_cost {
+	double forward_s, backward_s;	/* communication included */
+	double compute_s, tensor_s, context_s, expert_s;
+};
+
+struct check {
+	const struct problem *problem;
+	const struct plan *plan;
+	struct arena *scratch;
+	struct text *reason;
+
+	const struct problem_shape *shape;
+	uint32_t degree[DIMENSION_COUNT];
+	double replicas;		/* data x context */
+	double expert_replicas;		/* of an expert's weight */
+	uint32_t layer_count;
+	uint32_t *class_of;		/* class of every chain position */
+	uint32_t *chunk_of;		/* chunk of every chain position */
+	double below[LEVEL_MAX];	/* devices of one child of each level */
+	double used[LEVEL_MAX];		/* of these, used by the plan */
+	struct class_cost *class_cost;
+
+	struct stage_cost *stage;	/* what they should be */
+	double *finish_s;		/* of the schedule, per stage */
+	double end_s;			/* the largest of them */
+	double end_free_s;		/* the same when transfers cost nothing */
+	double time_s;
+	double reduce_end_s;		/* largest finish + exposed reduction */
+	double step_end_s;		/* largest step + exposed gather */
+	double peak_bytes;
+};
+
+/* The ranks of a stage are numbered with the digits of tensor, context and data,
+ * innermost level first; a digit covers the strides from `*from` to `*to`. Walks to
+ * the digit of dimension d at level l. */
+void feasible_digit_strides(const struct check *c, int d, uint32_t l,
+			    uint64_t *from, uint64_t *to);
+
+/* The highest level at which two pipeline ranks differ. */
+uint32_t feasible_pipeline_level(const struct check *c, uint32_t a, uint32_t b);
+
+/* Time of a collective of so many bytes over a group. */
+double feasible_collective_s(const struct check *c, enum collective kind,
+			     enum group group, double bytes);
+
+/* Time of a transfer between stages across a level. */
+double feasible_transfer_s(const struct check *c, uint32_t level,
+			   double bytes);
+
+#endif
