@@ -23,12 +23,13 @@
 enum constraint_kind {
 	CONSTRAINT_DOMAIN,		/* `tensor in { .. }` */
 	CONSTRAINT_REQUIREMENT,
-	CONSTRAINT_MEMORY		/* a limit below the device's memory */
+	CONSTRAINT_MEMORY,		/* a limit below the device's memory */
+	CONSTRAINT_PLACE		/* `tensor within node` */
 };
 
 struct constraint {
 	enum constraint_kind kind;
-	uint32_t index;			/* plan variable or requirement */
+	uint32_t index;			/* plan variable, requirement or dimension */
 	struct span span;
 	bool dropped;			/* while asking */
 };
@@ -65,6 +66,14 @@ static void collect(struct inquiry *inquiry)
 
 		VEC_PUSH(&inquiry->constraints, arena, constraint);
 	}
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		struct constraint constraint = { .kind = CONSTRAINT_PLACE,
+						 .index = i,
+						 .span = job->within_span[i] };
+
+		if (job->within[i])
+			VEC_PUSH(&inquiry->constraints, arena, constraint);
+	}
 	if (job->memory_limit_bytes < inquiry->ir->topology.device.memory_bytes) {
 		struct constraint constraint = { .kind = CONSTRAINT_MEMORY,
 						 .span = job->memory_limit_span };
@@ -99,6 +108,9 @@ static struct ir *relaxed(struct inquiry *inquiry)
 			   constraint->kind == CONSTRAINT_DOMAIN) {
 			ir->job.domain[constraint->index].given = false;
 			ir->job.domain[constraint->index].count = 0;
+		} else if (constraint->dropped &&
+			   constraint->kind == CONSTRAINT_PLACE) {
+			ir->job.within[constraint->index] = 0;
 		} else if (constraint->dropped) {
 			ir->job.memory_limit_bytes =
 				ir->topology.device.memory_bytes;
@@ -154,7 +166,8 @@ static int reluctance(const struct constraint *constraint)
 {
 	if (constraint->kind == CONSTRAINT_MEMORY)
 		return 4;
-	if (constraint->kind == CONSTRAINT_REQUIREMENT)
+	if (constraint->kind == CONSTRAINT_REQUIREMENT ||
+	    constraint->kind == CONSTRAINT_PLACE)
 		return 3;
 	switch ((enum plan_variable)constraint->index) {
 	case VARIABLE_ZERO:
@@ -230,6 +243,7 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 		advise_domain(inquiry, (enum plan_variable)constraint->index);
 		return;
 	case CONSTRAINT_REQUIREMENT:
+	case CONSTRAINT_PLACE:
 		diag_help(diags, "without %s a plan exists: %s, with %s a device",
 			  written(inquiry, constraint->span),
 			  degrees(inquiry, plan, inquiry->problem),
@@ -289,6 +303,9 @@ static void name_constraint(struct inquiry *inquiry,
 			  "memory is limited to %s of the device's %s here",
 			  bytes(inquiry, job->memory_limit_bytes),
 			  bytes(inquiry, inquiry->ir->topology.device.memory_bytes));
+		return;
+	case CONSTRAINT_PLACE:
+		diag_note(diags, constraint->span, "it must be placed so");
 		return;
 	}
 }

@@ -250,6 +250,10 @@ struct ir_job {
 	enum ir_optimizer optimizer;
 	enum ir_target target;
 	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
+	/* `place`: levels each dimension may use, as problem.within, and where
+	 * that is said. */
+	uint32_t within[DIMENSION_COUNT];
+	struct span within_span[DIMENSION_COUNT];
 	struct ir_requirement *requirement;
 	uint32_t requirement_count;
 	struct predicate *objective;

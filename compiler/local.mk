@@ -65,6 +65,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_objective.c \
 	%D%/lower_operator.c \
 	%D%/lower_operator.h \
+	%D%/lower_place.c \
 	%D%/lower_plan.c \
 	%D%/lower_predicate.c \
 	%D%/lower_requirement.c \

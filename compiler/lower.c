@@ -94,6 +94,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_search,
 	lower_plans,
 	lower_requirements,
+	lower_place,
 	lower_objective,
 };
 

@@ -75,6 +75,7 @@ bool lower_model(struct lower *lower);
 bool lower_search(struct lower *lower);
 bool lower_plans(struct lower *lower);
 bool lower_requirements(struct lower *lower);
+bool lower_place(struct lower *lower);
 bool lower_objective(struct lower *lower);
 
 /* Levels of a hierarchy, in lower_level.c: fills levels and device_count of the

@@ -27,7 +27,7 @@ static const struct {
 	{ "profile", false, true, NULL },
 	{ "search", true, false, NULL },
 	{ "require", true, false, NULL },
-	{ "place", true, true, NULL },
+	{ "place", true, false, NULL },
 	{ "plan", true, false, NULL },
 };
 

@@ -207,6 +207,7 @@ static void build_domains(struct problem_build *build)
 	problem->virtual_stages = domain_of(job, VARIABLE_VIRTUAL);
 	problem->devices = domain_of(job, VARIABLE_DEVICES);
 	problem->uniform_stages = build->rules.uniform_stages;
+	memcpy(problem->within, build->ir->job.within, sizeof(problem->within));
 }
 
 struct problem *problem_from_ir(struct compilation *compilation,

@@ -197,6 +197,12 @@ static bool check_placement(struct check *c)
 
 			column *= factor;
 			row[d] *= factor;
+			if (factor > 1 && problem->within[d] &&
+			    l >= problem->within[d]) {
+				text_printf(c->reason, "level %u: a dimension goes "
+					    "beyond the level it must stay within", l);
+				return false;
+			}
 			if (factor == 0 || column > problem->level[l].fanout ||
 			    row[d] > c->degree[d]) {
 				text_printf(c->reason, "level %u: factors beyond "

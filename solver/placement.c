@@ -49,6 +49,9 @@ static bool walk_from(struct walk *walk, uint32_t dimension, uint32_t level)
 		return walk_from(walk, dimension + 1, 0);
 	}
 	most = walk->room[level] < rest ? walk->room[level] : rest;
+	if (walk->problem->within[dimension] &&
+	    level >= walk->problem->within[dimension])
+		most = 1;
 	if (last)
 		return most < rest || walk_factor(walk, dimension, level, rest);
 	for (uint32_t factor = most; factor; factor--)
@@ -327,6 +330,7 @@ placement_rows(struct placement_cache *cache, uint32_t degree)
 	uint32_t alone[DIMENSION_COUNT] = { degree, 1, 1, 1 };
 	struct row_reduction reduction = { .cache = cache };
 	struct placement_row_set *set;
+	struct problem anywhere = *cache->problem;
 
 	for (set = cache->row_set; set; set = set->next)
 		if (set->degree == degree)
@@ -336,6 +340,8 @@ placement_rows(struct placement_cache *cache, uint32_t degree)
 	set->next = cache->row_set;
 	cache->row_set = set;
 	reduction.set = set;
-	placement_walk(cache->problem, alone, row_visit, &reduction);
+	/* The row stands for any dimension or group, each with its own rule. */
+	memset(anywhere.within, 0, sizeof(anywhere.within));
+	placement_walk(&anywhere, alone, row_visit, &reduction);
 	return set;
 }

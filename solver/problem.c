@@ -188,6 +188,9 @@ static const char *check_network(const struct problem *problem)
 
 	if (!problem->level_count || problem->level_count > LEVEL_MAX)
 		return "the topology has no level, or more than LEVEL_MAX";
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		if (problem->within[i] > problem->level_count)
+			return "a dimension is placed within a level that is not there";
 	for (uint32_t i = 0; i < problem->level_count; i++) {
 		const char *wrong = check_level(&problem->level[i], !i);
 

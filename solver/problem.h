@@ -159,6 +159,9 @@ struct problem {
 	struct problem_domain data, pipeline, virtual_stages, devices;
 	bool zero[4];			/* allowed ZeRO stages */
 	bool recompute[RECOMPUTE_COUNT];
+	/* Levels a dimension may be factored over, counted from the innermost; its
+	 * factors above them are 1. 0: any. */
+	uint32_t within[DIMENSION_COUNT];
 	bool uniform_stages;		/* the framework can only cut evenly: every
 					 * chunk has equally many block layers */
 	struct problem_memory memory;

@@ -133,6 +133,7 @@ explain_pages = \
 	E0622.md \
 	E0623.md \
 	E0630.md \
+	E0640.md \
 	E0660.md \
 	E0661.md \
 	E0662.md \

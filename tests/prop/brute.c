@@ -1211,6 +1211,8 @@ static void try_placements(struct pricing *pricing, uint32_t cell,
 	for (uint32_t f = 1; f <= left[d]; f++) {
 		if (left[d] % f != 0 || column * f > problem->level[l].fanout)
 			continue;
+		if (f > 1 && problem->within[d] && l + 1 > problem->within[d])
+			continue;
 		memcpy(rest, left, sizeof(rest));
 		rest[d] /= f;
 		placement->factor[d][l] = f;

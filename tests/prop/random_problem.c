@@ -482,6 +482,9 @@ static void make_space(struct maker *maker)
 	if (!problem->recompute[1] && !problem->recompute[2])
 		problem->recompute[0] = true;
 	problem->uniform_stages = chance(maker, 0.2);
+	for (int d = 0; d < DIMENSION_COUNT; d++)
+		if (chance(maker, 0.1))
+			problem->within[d] = 1 + below(maker, problem->level_count);
 }
 
 static void make_memory(struct maker *maker)

@@ -814,7 +814,7 @@ static void wrong_jobs(void **state)
 		{ "", "model = llama2_7b globl = 3", E_JOB_FIELD },
 		{ "", "model = llama2_7b searching { }", E_JOB_FIELD },
 		{ "", "model = llama2_7b precision = adam", E_JOB_VALUE },
-		{ "", "model = llama2_7b place { tensor within node }", E_NOT_YET },
+		{ "", "model = llama2_7b place { tensor within nowhere }", E_PLACE },
 		{ "", "model = llama2_7b profile = \"x\"", E_NOT_YET },
 		{ "", "model = llama2_7b plan { tensor = 8 }", E_JOB_FIELD },
 		{ "", "model = llama2_7b plan mine { tensr = 8 }",
