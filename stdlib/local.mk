@@ -9,8 +9,10 @@ stdlib_modules = \
 	device/h100.nest \
 	device/h200.nest \
 	device/l40s.nest \
+	device/mi250x.nest \
 	device/mi300x.nest \
 	device/tpu.nest \
+	device/trainium.nest \
 	device/v100.nest \
 	model/bert.nest \
 	model/deepseek.nest \
@@ -165,7 +167,7 @@ stdlibdir = $(pkgdatadir)/stdlib
 dist_stdlib_DATA = %D%/prelude.nest
 
 stdlibdevicedir = $(pkgdatadir)/stdlib/device
-dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h200.nest %D%/device/l40s.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/v100.nest
+dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h200.nest %D%/device/l40s.nest %D%/device/mi250x.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/trainium.nest %D%/device/v100.nest
 
 stdlibmodeldir = $(pkgdatadir)/stdlib/model
 dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
