@@ -56,3 +56,13 @@ bool ir_has_experts(const struct ir_model *model)
 			return true;
 	return false;
 }
+
+bool ir_domain_allows(const struct ir_domain *domain, uint32_t value)
+{
+	if (!domain->given)
+		return true;
+	for (uint32_t i = 0; i < domain->count; i++)
+		if (domain->at[i] == value)
+			return true;
+	return false;
+}

@@ -289,6 +289,9 @@ bool model_count_parameters(const struct eval *eval, const struct record *model,
  * compilation.operator_names. */
 extern const char *const ir_operator_names[];
 
+/* Whether a domain holds a value; one that is not given holds all. */
+bool ir_domain_allows(const struct ir_domain *domain, uint32_t value);
+
 /* Whole size of an extent. */
 uint64_t ir_extent_size(const struct ir_class *class, const struct ir_extent *extent);
 

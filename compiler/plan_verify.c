@@ -90,16 +90,6 @@ static bool verify_degrees(struct verify *verify)
 	return true;
 }
 
-static bool in_domain(const struct ir_domain *domain, uint32_t value)
-{
-	if (!domain->given)
-		return true;
-	for (uint32_t i = 0; i < domain->count; i++)
-		if (domain->at[i] == value)
-			return true;
-	return false;
-}
-
 static bool verify_domains(struct verify *verify)
 {
 	const struct choice *choice = &verify->plan->choice;
@@ -125,7 +115,7 @@ static bool verify_domains(struct verify *verify)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!in_domain(&verify->ir->job.domain[known[i].variable],
+		if (!ir_domain_allows(&verify->ir->job.domain[known[i].variable],
 			       known[i].value))
 			return fail(verify, "%s = %u is outside its search domain",
 				    known[i].name, known[i].value);

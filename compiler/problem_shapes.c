@@ -182,16 +182,6 @@ static bool find_degrees(struct problem_build *build, enum cutting dimension,
 	return false;
 }
 
-static bool domain_has(const struct ir_domain *domain, uint32_t value)
-{
-	if (!domain->given)
-		return true;
-	for (uint32_t i = 0; i < domain->count; i++)
-		if (domain->at[i] == value)
-			return true;
-	return false;
-}
-
 /* Divisors of the global batch that the domain has, ascending. */
 static bool find_micro_batches(struct problem_build *build,
 			       struct degrees *degrees)
@@ -204,9 +194,9 @@ static bool find_micro_batches(struct problem_build *build,
 	for (uint32_t i = 1; (uint64_t)i * i <= batch; i++) {
 		if (batch % i)
 			continue;
-		if (domain_has(domain, i))
+		if (ir_domain_allows(domain, i))
 			VEC_PUSH(&degrees->micro_batch, build->arena, i);
-		if (i != batch / i && domain_has(domain, batch / i))
+		if (i != batch / i && ir_domain_allows(domain, batch / i))
 			VEC_PUSH(&large, build->arena, batch / i);
 	}
 	for (size_t i = large.count; i > 0; i--)
@@ -379,8 +369,8 @@ bool problem_build_shapes(struct problem_build *build)
 	for (int i = 0; i < CUTTING_COUNT; i++)
 		good &= find_degrees(build, (enum cutting)i, &degrees);
 	good &= find_micro_batches(build, &degrees);
-	degrees.sequence[0] = domain_has(sequence, 0);
-	degrees.sequence[1] = domain_has(sequence, 1);
+	degrees.sequence[0] = ir_domain_allows(sequence, 0);
+	degrees.sequence[1] = ir_domain_allows(sequence, 1);
 	if (!good || !combine(build, &degrees))
 		return false;
 	return build->shape.count ? true : report_none(build, &degrees);

@@ -776,23 +776,6 @@ uint32_t format_measure_item(struct format *format, const struct ast *item,
 
 /* ---- files ---- */
 
-/* Skips blanks and comments of the source. */
-static uint32_t skip_blanks(const struct format *format, uint32_t at)
-{
-	const char *bytes = format->source->bytes;
-
-	while (at < format->source->length) {
-		if (bytes[at] == '#')
-			while (at < format->source->length && bytes[at] != '\n')
-				at++;
-		else if (strchr(" \t\r\n", bytes[at]))
-			at++;
-		else
-			break;
-	}
-	return at;
-}
-
 /* The place of `nest 1` in the source. */
 static struct span find_edition(const struct format *format)
 {
@@ -802,8 +785,8 @@ static struct span find_edition(const struct format *format)
 	/* A byte order mark is no text. */
 	if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0)
 		edition.begin = 3;
-	edition.begin = skip_blanks(format, edition.begin);
-	edition.end = skip_blanks(format, edition.begin + 4);
+	edition.begin = source_skip_blanks(format->source, edition.begin);
+	edition.end = source_skip_blanks(format->source, edition.begin + 4);
 	while (edition.end < format->source->length &&
 	       !strchr(" \t\r\n#,;", bytes[edition.end]))
 		edition.end++;

@@ -258,3 +258,19 @@ const char *source_line(const struct source *source, uint32_t line,
 	*length = end - begin;
 	return source->bytes + begin;
 }
+
+uint32_t source_skip_blanks(const struct source *source, uint32_t at)
+{
+	const char *bytes = source->bytes;
+
+	while (at < source->length) {
+		if (bytes[at] == '#')
+			while (at < source->length && bytes[at] != '\n')
+				at++;
+		else if (strchr(" \t\r\n", bytes[at]))
+			at++;
+		else
+			break;
+	}
+	return at;
+}

@@ -86,4 +86,7 @@ struct place source_place(const struct source *source, uint32_t offset);
 const char *source_line(const struct source *source, uint32_t line,
 			uint32_t *length);
 
+/* The offset after the blanks and comments that begin at an offset. */
+uint32_t source_skip_blanks(const struct source *source, uint32_t at);
+
 #endif

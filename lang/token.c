@@ -28,23 +28,6 @@ static struct span bracket_span(const struct parse *parse,
 	return parse_span(parse, bracket->begin, bracket->begin + 1);
 }
 
-/* Skips blanks and comments of the text from an offset. */
-static uint32_t skip_blanks(const struct parse *parse, uint32_t at)
-{
-	const char *bytes = parse->source->bytes;
-
-	while (at < parse->source->length) {
-		if (bytes[at] == '#')
-			while (at < parse->source->length && bytes[at] != '\n')
-				at++;
-		else if (strchr(" \t\r\n", bytes[at]))
-			at++;
-		else
-			break;
-	}
-	return at;
-}
-
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -65,12 +48,12 @@ static uint32_t skip_name(const struct parse *parse, uint32_t at)
 /* Whether "name ->" follows: then a brace opens a lambda. */
 static bool lambda_follows(const struct parse *parse, uint32_t at)
 {
-	uint32_t begin = skip_blanks(parse, at);
+	uint32_t begin = source_skip_blanks(parse->source, at);
 	uint32_t end = skip_name(parse, begin);
 
 	if (begin == end)
 		return false;
-	end = skip_blanks(parse, end);
+	end = source_skip_blanks(parse->source, end);
 	return strncmp(parse->source->bytes + end, "->", 2) == 0;
 }
 
@@ -93,11 +76,11 @@ static bool is_declaration_head(const struct parse *parse,
 	case TOK_TEMPLATE:
 	case TOK_MODEL:
 	case TOK_JOB:
-		at = skip_blanks(parse, token->span.end);
+		at = source_skip_blanks(parse->source, token->span.end);
 		end = skip_name(parse, at);
 		if (end == at)
 			return false;
-		end = skip_blanks(parse, end);
+		end = source_skip_blanks(parse->source, end);
 		return parse->source->bytes[end] == '{' ||
 		       parse->source->bytes[end] == '(';
 	}

@@ -8,11 +8,7 @@
 #include <stdbool.h>
 
 #include "solver/schedule.h"
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
+#include "solver/most.h"
 
 double bound_loop(double whole_s, double loop_s, uint32_t stages,
 		  uint32_t micro_batches, double stage_s, double half_s)

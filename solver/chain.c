@@ -3,13 +3,9 @@
  * Building the prefix sums.
  */
 #include "solver/chain.h"
+#include "solver/most.h"
 
 #include <math.h>
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 static double least(double a, double b)
 {

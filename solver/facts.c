@@ -8,11 +8,7 @@
 
 #include "solver/bound.h"
 #include "solver/layer.h"
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
+#include "solver/most.h"
 
 static double least(double a, double b)
 {

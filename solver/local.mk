@@ -23,6 +23,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
+	%D%/most.h \
 	%D%/network.c \
 	%D%/network.h \
 	%D%/partition.c \

@@ -3,6 +3,7 @@
  * The formulas of network.h, one function each.
  */
 #include "solver/network.h"
+#include "solver/most.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -138,11 +139,6 @@ bool network_experts_fit(const struct problem *problem,
 static double least(double a, double b)
 {
 	return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 /* A sender's share of a child's links; below = C_l. */

@@ -12,11 +12,7 @@
 #include "solver/even.h"
 #include "solver/price.h"
 #include "solver/schedule.h"
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
+#include "solver/most.h"
 
 static void init_sizes(struct partition *partition)
 {

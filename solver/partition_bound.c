@@ -7,11 +7,7 @@
 #include "solver/bound.h"
 #include "solver/even.h"
 #include "solver/partition.h"
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
+#include "solver/most.h"
 
 static double least(double a, double b)
 {

@@ -10,6 +10,7 @@
 #include "solver/even.h"
 #include "solver/partition.h"
 #include "solver/schedule.h"
+#include "solver/most.h"
 
 /* How far back loops between assigned stages are looked for. */
 #define LOOP_REACH 64
@@ -71,11 +72,6 @@ enum verdict {
 	VERDICT_TOO_LONG,		/* and so is every longer chunk */
 	VERDICT_TOO_SHORT		/* and so is every shorter chunk */
 };
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 static bool excluded(const struct search *search, double time_s)
 {

@@ -16,13 +16,9 @@
 
 #include "solver/bound.h"
 #include "solver/partition.h"
+#include "solver/most.h"
 
 #define PASSES_MAX 60
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* The longest stage k from `begin` within the load; *next becomes the load that
  * one layer more would take, if load is what ends it. */

@@ -11,6 +11,7 @@
 #include "solver/network.h"
 #include "solver/schedule.h"
 #include "solver/share.h"
+#include "solver/most.h"
 
 /* What pricing collects on its way over the chain. */
 struct pricing {
@@ -29,11 +30,6 @@ struct pricing {
 	struct network_lines group[GROUP_COUNT];
 	uint32_t tied_rank, tied_with_rank;
 };
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 static bool is_maximum(double value, double maximum)
 {

@@ -4,6 +4,7 @@
  * is not worth the trouble the answer is "anything".
  */
 #include "solver/range.h"
+#include "solver/most.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,11 +14,6 @@ static const struct range anything = { -INFINITY, INFINITY, true };
 static double least(double a, double b)
 {
 	return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 static bool is_point(struct range a)

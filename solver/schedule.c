@@ -31,6 +31,7 @@
  * largest difference of two states, so a tolerance of 1e-13 stays one.
  */
 #include "solver/schedule.h"
+#include "solver/most.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -39,11 +40,6 @@
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 /* All times are ends. */

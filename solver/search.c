@@ -16,6 +16,7 @@
 #include "solver/facts.h"
 #include "solver/partition.h"
 #include "solver/space.h"
+#include "solver/most.h"
 
 /* Simulations of one configuration and placement when the caller names no
  * number, and chunk operations of all of these together. */
@@ -71,11 +72,6 @@ struct search {
 	struct timespec deadline;
 	uint64_t ticks;
 };
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* The queue. */
 
