@@ -34,9 +34,14 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval.h \
 	%D%/eval_call.c \
 	%D%/eval_internal.h \
+	%D%/eval_member.c \
+	%D%/eval_model.c \
 	%D%/eval_operator.c \
 	%D%/eval_param.c \
 	%D%/eval_record.c \
+	%D%/eval_record.h \
+	%D%/eval_topology.c \
+	%D%/eval_with.c \
 	%D%/format.c \
 	%D%/format.h \
 	%D%/format_expression.c \
