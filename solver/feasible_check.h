@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of one independent check, and its own reading of network.h. Only
- * the feasible*.c files include this.
+ * The state of one independent check, and what its parts call of each other.
+ * Only the feasible*.c files include this.
  */
 #ifndef NEST_SOLVER_FEASIBLE_CHECK_H
 #define NEST_SOLVER_FEASIBLE_CHECK_H
@@ -43,6 +43,43 @@ struct check {
 	double step_end_s;		/* largest step + exposed gather */
 	double peak_bytes;
 };
+
+/* Whether the plan lies in the space; otherwise false, and why in reason. */
+bool feasible_degrees(struct check *c);
+bool feasible_placement(struct check *c);
+bool feasible_cut(struct check *c);
+
+/* What a layer costs and weighs under the plan. */
+const struct problem_cost *feasible_cost_of(const struct check *c,
+					    uint32_t layer);
+const struct problem_weight *feasible_weight_of(const struct check *c,
+						uint32_t layer);
+
+/* Fills class_cost and stage but for memory and sends. */
+void feasible_price_layers(struct check *c);
+
+/* Elements that a device steps, and keeps optimizer state of. */
+double feasible_sharded_parameters(const struct check *c,
+				   const struct stage_cost *stage);
+
+/* Operation q of device k in its documented order. */
+struct feasible_operation {
+	bool backward;
+	uint32_t chunk;			/* of the device */
+	uint32_t micro_batch;
+};
+struct feasible_operation feasible_operation(const struct choice *choice,
+					     uint32_t k, uint64_t q);
+
+/* Fills the sends, finish_s, end_s and end_free_s; false if the schedule is too
+ * long to check or never ends. */
+bool feasible_run_schedule(struct check *c);
+
+/* Fills every stage's memory, and peak_bytes. */
+void feasible_price_memory(struct check *c);
+
+/* Whether the plan states what was found, and fits in memory. */
+bool feasible_compare(struct check *c);
 
 /* The ranks of a stage are numbered with the digits of tensor, context and data,
  * innermost level first; a digit covers the strides from `*from` to `*to`. Walks to

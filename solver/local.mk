@@ -18,7 +18,13 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible.c \
 	%D%/feasible.h \
 	%D%/feasible_check.h \
+	%D%/feasible_compare.c \
+	%D%/feasible_cut.c \
+	%D%/feasible_layers.c \
+	%D%/feasible_legal.c \
+	%D%/feasible_memory.c \
 	%D%/feasible_network.c \
+	%D%/feasible_schedule.c \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random problems: what is searched, memory and synchronisation.
+ */
+#include "tests/prop/random_parts.h"
+
+#include <math.h>
+
+/* Ascending values from 1 to most, usually with 1 among them. */
+static struct problem_domain make_domain(struct maker *maker, uint32_t most,
+					 bool powers, double free)
+{
+	struct problem_domain domain = { NULL, 0 };
+	uint32_t *at;
+
+	if (!powers &&
+	    maker_chance(maker, maker->roomy || maker->cuts ? 0.95 : free))
+		return domain;
+	at = ARENA_ARRAY(maker->arena, uint32_t, most + 1);
+	for (uint32_t i = 1; i <= most; i++) {
+		if (powers && (i & (i - 1)) != 0)
+			continue;
+		if (maker_chance(maker, i == 1 ? 0.9 : 0.7))
+			at[domain.count++] = i;
+	}
+	if (domain.count == 0)
+		at[domain.count++] = 1;
+	domain.at = at;
+	return domain;
+}
+
+static struct problem_domain make_single(struct maker *maker, uint32_t value)
+{
+	uint32_t *at = ARENA_NEW(maker->arena, uint32_t);
+
+	*at = value;
+	return (struct problem_domain){ at, 1 };
+}
+
+void maker_space(struct maker *maker)
+{
+	static const uint32_t batch[] = { 1, 2, 3, 4, 6, 8, 12, 12, 16, 24 };
+	static const uint32_t batch_power[] = { 1, 2, 4, 8, 8, 16 };
+	struct problem *problem = maker->problem;
+	uint32_t devices = problem->device_count;
+
+	problem->global_batch = maker->dyadic ? maker_pick(maker, batch_power, 6) :
+						maker_pick(maker, batch, 10);
+	if ((maker->roomy || maker->cuts) && problem->global_batch < 8)
+		problem->global_batch = maker->dyadic ? 16 : 12;
+	problem->data = make_domain(maker, devices, false, 0.75);
+	if (maker->cuts || maker_chance(maker, 0.25))
+		problem->data = make_single(maker, maker->cuts ?
+					    1 + maker_below(maker, 2) : 1);
+	problem->pipeline = make_domain(maker, devices, maker->dyadic, 0.75);
+	if (maker->cuts)
+		problem->pipeline = make_single(maker,
+			maker->dyadic ? 2u << maker_below(maker, 2) :
+					2 + maker_below(maker, 3));
+	problem->virtual_stages = make_domain(maker, 8, false, 0.7);
+	problem->devices = make_domain(maker, devices, false, 0.75);
+	if (maker_chance(maker, 0.08))
+		problem->devices = make_single(maker, devices);
+	problem->zero[0] = maker_chance(maker, 0.8);
+	problem->zero[1] = !problem->zero[0] || maker_chance(maker, 0.5);
+	for (int r = 0; r < RECOMPUTE_COUNT; r++)
+		problem->recompute[r] = maker_chance(maker, 0.5);
+	if (maker->roomy)
+		problem->zero[0] = problem->zero[1] = problem->recompute[2] =
+			true;
+	if (!problem->recompute[1] && !problem->recompute[2])
+		problem->recompute[0] = true;
+	problem->uniform_stages = maker_chance(maker, 0.2);
+	for (int d = 0; d < DIMENSION_COUNT; d++)
+		if (maker_chance(maker, 0.1))
+			problem->within[d] = 1 + maker_below(maker, problem->level_count);
+}
+
+void maker_memory(struct maker *maker)
+{
+	struct problem *problem = maker->problem;
+	struct problem_memory *memory = &problem->memory;
+	double chain = 0;
+
+	memory->weight_bytes = 2;
+	memory->gradient_bytes = maker_chance(maker, 0.5) ? 4 : 2;
+	memory->optimizer_bytes = maker_chance(maker, 0.1) ? 0 : 12;
+	memory->reserve_bytes = maker_amount_or_zero(maker, 64, 0.5);
+	memory->group_bytes = maker_amount_or_zero(maker, 16, 0.5);
+	for (uint32_t r = 0; r < problem->run_count; r++) {
+		uint32_t class_index = problem->run[r].class_index;
+		const struct problem_cost *cost =
+			problem_cost_at(problem, 0, class_index, RECOMPUTE_NONE);
+
+		chain += problem->run[r].count *
+			 (problem_weight_at(problem, 0, class_index)->parameters *
+			  18 + 3 * cost->saved_bytes);
+	}
+	chain += 128;
+	memory->limit_bytes = 1e30;
+	if (maker_chance(maker, 0.75))
+		memory->limit_bytes = floor(chain *
+			exp2(3 * random_unit(&maker->random) - 2.5));
+	if (maker_chance(maker, 0.04))
+		memory->limit_bytes = 1;
+}
+
+void maker_sync(struct maker *maker)
+{
+	struct problem_sync *sync = &maker->problem->sync;
+
+	sync->reduce_bytes = maker_chance(maker, 0.1) ? 0 : maker_chance(maker, 0.5) ? 4 : 2;
+	sync->gather_bytes = maker_chance(maker, 0.1) ? 0 : 2;
+	sync->overlap_reduce = maker_chance(maker, 0.5);
+	sync->overlap_gather = maker_chance(maker, 0.5);
+	sync->step_bytes = maker_chance(maker, 0.1) ? 0 : 16;
+	sync->memory_bandwidth_Bps = maker_amount(maker, 4096);
+	maker->problem->device_dollars_per_s = maker_amount_or_zero(maker, 1, 0.3);
+	maker->problem->device_watts = maker_amount_or_zero(maker, 512, 0.3);
+}
