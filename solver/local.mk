@@ -29,6 +29,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
+	%D%/mixed.c \
+	%D%/mixed.h \
 	%D%/most.h \
 	%D%/network.c \
 	%D%/network.h \

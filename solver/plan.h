@@ -30,6 +30,14 @@ struct placement {
 	uint32_t factor[DIMENSION_COUNT][LEVEL_MAX];
 };
 
+/* Consecutive pipeline ranks on the devices of one kind of a mixed cluster. */
+struct segment {
+	uint32_t kind;			/* index into problem.kind */
+	uint32_t ranks;			/* of the pipeline */
+	struct placement placement;	/* of tensor, context, data and these ranks, in
+					 * the network of that kind */
+};
+
 struct stage_memory {
 	double parameters, gradients, optimizer, activations, working, reserve;
 	double total;			/* their sum */
@@ -87,7 +95,12 @@ struct certificate {
 
 struct plan {
 	struct choice choice;
-	struct placement placement;
+	struct placement placement;	/* of segment[0] where there are segments */
+	/* Mixed clusters (mixed.h). 0: a plan of the problem itself; 1: one of
+	 * problem.kind[segment[0].kind], on its devices only; more: in the order of
+	 * the pipeline, no kind twice. */
+	struct segment segment[KIND_MAX];
+	uint32_t segment_count;
 	uint32_t devices;		/* used: tensor x context x data x pipeline */
 	/* Chunk i = virtual stage i / pipeline on pipeline rank i % pipeline
 	 * holds chain positions chunk_first[i] .. chunk_first[i + 1] - 1. */

@@ -17,6 +17,7 @@
 #define CHAIN_MAX 4096		/* layers of a model */
 #define DEVICES_MAX (1u << 20)
 #define OBJECTIVE_MAX 8
+#define KIND_MAX 4		/* device types of a cluster */
 #define BATCH_MAX (1u << 24)	/* sequences of a global batch */
 
 /* How the children of a level are joined. */
@@ -174,6 +175,11 @@ struct problem {
 	const struct predicate *objective;	/* minimised in order; none means time.
 						 * Must not decrease when time grows. */
 	uint32_t objective_count;		/* at most OBJECTIVE_MAX */
+
+	/* Mixed clusters: the job on the devices of each kind alone, each a problem
+	 * without kinds; see mixed.h. kind_count 0: all devices are alike. */
+	const struct problem *const *kind;
+	uint32_t kind_count;			/* 0, or 2 .. KIND_MAX */
 };
 
 /* Sums the run counts. */
