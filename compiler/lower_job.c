@@ -315,8 +315,10 @@ bool lower_variable(struct lower *lower, const struct ast *item,
 	struct diags *diags = lower->diags;
 
 	*variable = variable_find(item->name);
-	if (*variable == VARIABLE_RECOMPUTE_LAYERS)
-		return lower_not_yet(lower, item->name_span, "'recompute_layers'");
+	if (*variable == VARIABLE_RECOMPUTE_LAYERS ||
+	    *variable == VARIABLE_SCHEDULE || *variable == VARIABLE_SHARD_LEVEL)
+		return lower_not_yet(lower, item->name_span,
+				     arena_printf(lower->arena, "'%s'", item->name));
 	if (*variable <= VARIABLE_DEVICES)
 		return true;
 	if (*variable < VARIABLE_COUNT) {

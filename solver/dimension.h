@@ -56,9 +56,11 @@ enum recompute {
 	RECOMPUTE_COUNT
 };
 
+/* schedule.h has the orders of operations. */
 enum schedule {
-	SCHEDULE_1F1B,
-	SCHEDULE_INTERLEAVED,
+	SCHEDULE_1F1B,		/* one chunk per device */
+	SCHEDULE_INTERLEAVED,	/* several */
+	SCHEDULE_GPIPE,		/* one; all forwards, then all backwards */
 	SCHEDULE_COUNT
 };
 

@@ -94,7 +94,10 @@ static void fill_ties(const struct problem *problem, const struct choice *choice
 	tie[TIE_VIRTUAL] = choice->virtual_stages;
 	tie[TIE_MICRO_BATCH] = shape->micro_batch;
 	tie[TIE_ZERO] = choice->zero;
+	tie[TIE_SHARD_LEVEL] = choice->shard_level;
 	tie[TIE_RECOMPUTE] = choice->recompute;
+	tie[TIE_RECOMPUTE_LAYERS] = choice->recompute_layers;
+	tie[TIE_SCHEDULE] = choice->schedule;
 	tie[TIE_SHAPE] = choice->shape;
 }
 
@@ -126,6 +129,8 @@ static void static_ranges(const struct incumbent *incumbent,
 	value[VARIABLE_RECOMPUTE] = range_between(0, RECOMPUTE_COUNT - 1);
 	value[VARIABLE_RECOMPUTE_LAYERS] =
 		range_between(0, incumbent->block_count);
+	value[VARIABLE_SCHEDULE] = range_between(0, SCHEDULE_COUNT - 1);
+	value[VARIABLE_SHARD_LEVEL] = range_between(0, LEVEL_MAX - 1);
 	if (outlook->known >= OUTLOOK_DATA) {
 		devices *= choice->data;
 		value[VARIABLE_DATA] = range_point(choice->data);
@@ -142,8 +147,12 @@ static void static_ranges(const struct incumbent *incumbent,
 
 		value[VARIABLE_ZERO] = range_point(choice->zero);
 		value[VARIABLE_RECOMPUTE] = range_point(choice->recompute);
-		value[VARIABLE_RECOMPUTE_LAYERS] =
-			range_point(full ? incumbent->block_count : 0);
+		value[VARIABLE_RECOMPUTE_LAYERS] = range_point(
+			!full			 ? 0 :
+			choice->recompute_layers ? choice->recompute_layers :
+						   incumbent->block_count);
+		value[VARIABLE_SCHEDULE] = range_point(choice->schedule);
+		value[VARIABLE_SHARD_LEVEL] = range_point(choice->shard_level);
 	}
 }
 

@@ -56,6 +56,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/schedule.h \
 	%D%/search.c \
 	%D%/search.h \
+	%D%/shard.c \
+	%D%/shard.h \
 	%D%/share.c \
 	%D%/share.h \
 	%D%/solver.c \

@@ -19,8 +19,23 @@ struct choice {
 	uint32_t pipeline;
 	uint32_t virtual_stages;	/* model chunks per device; 1: plain 1F1B */
 	uint32_t micro_batches;		/* per pipeline: global_batch / (micro_batch x data) */
-	uint32_t zero;
+	uint32_t zero;			/* what replicas share out: 0 nothing, 1 optimizer
+					 * states, 2 gradients too, 3 parameters too */
 	enum recompute recompute;
+	/* Under RECOMPUTE_FULL: of the block layers of every chunk so many, the
+	 * first ones, are recomputed, and the others keep what they keep under
+	 * RECOMPUTE_NONE. Layers that are no blocks (class_is_block) have their cost
+	 * under RECOMPUTE_FULL whatever this says. 0: all block layers. 0 under any
+	 * other policy. (Megatron-LM: --recompute-method block
+	 * --recompute-num-layers, counted per model chunk.) */
+	uint32_t recompute_layers;
+	/* SCHEDULE_INTERLEAVED where virtual_stages > 1, never else; SCHEDULE_1F1B
+	 * where pipeline is 1. */
+	enum schedule schedule;
+	/* ZeRO shares out among the replicas below this level only (members of the
+	 * replica group in the same child of level shard_level); each such shard is
+	 * replicated over the rest of the group. 0: among all of them. 0 under ZeRO 0. */
+	uint32_t shard_level;
 };
 
 /* Degrees factored over the levels: row products are the degrees, column
@@ -53,7 +68,8 @@ struct stage_cost {
 	double compute_s;		/* of forward_s + backward_s: compute, */
 	double tensor_s;		/*   exposed tensor-parallel, */
 	double context_s;		/*   context-parallel */
-	double expert_s;		/*   and expert-parallel communication */
+	double expert_s;		/*   expert-parallel communication */
+	double sharding_s;		/*   and exposed gathers and scatters of ZeRO 2, 3 */
 	uint32_t send_level;		/* level the boundary after its first chunk crosses */
 	double send_s;			/* time of that transfer; 0 after the last chunk */
 	double reduce_s;		/* gradient synchronisation over data x context and
@@ -73,7 +89,8 @@ struct breakdown {
 	double expert_s;
 	double pipeline_s;		/* waiting for transfers between stages */
 	double bubble_s;		/* waiting for other stages' compute */
-	double data_s;			/* exposed gradient reduction and gather */
+	double data_s;			/* exposed gradient reduction and gathers; gathers
+					 * and scatters within layers (ZeRO 2, 3) too */
 	double optimizer_s;
 };
 
@@ -82,8 +99,8 @@ struct certificate {
 	double lower_bound;		/* no plan of the space is below this */
 	double gap;			/* (value - lower_bound) / value; 0: proved optimal */
 	/* configurations = priced + bounded + infeasible_*; a configuration is
-	 * one combination of shape, data, pipeline, virtual stages, ZeRO and
-	 * recomputation. */
+	 * one combination of shape, data, pipeline, virtual stages, schedule, ZeRO,
+	 * shard level, recomputation and recomputed layers. */
 	uint64_t configurations;
 	uint64_t priced;
 	uint64_t bounded;

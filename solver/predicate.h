@@ -24,7 +24,11 @@ enum plan_variable {
 	VARIABLE_MICRO_BATCHES,
 	VARIABLE_ZERO,
 	VARIABLE_RECOMPUTE,		/* enum recompute */
-	VARIABLE_RECOMPUTE_LAYERS,	/* block layers recomputed whole: all or 0 */
+	VARIABLE_RECOMPUTE_LAYERS,	/* block layers of a chunk recomputed whole, at most:
+					 * choice.recompute_layers, or those of the model where
+					 * that is 0 under RECOMPUTE_FULL; else 0 */
+	VARIABLE_SCHEDULE,		/* enum schedule */
+	VARIABLE_SHARD_LEVEL,		/* choice.shard_level */
 	VARIABLE_DEVICES,		/* devices used */
 	VARIABLE_TIME,			/* iteration time, seconds */
 	VARIABLE_MEMORY,		/* largest device total, bytes */

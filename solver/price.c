@@ -390,7 +390,11 @@ void price_variables(const struct problem *problem, const struct plan *plan,
 	value[VARIABLE_ZERO] = choice->zero;
 	value[VARIABLE_RECOMPUTE] = choice->recompute;
 	value[VARIABLE_RECOMPUTE_LAYERS] =
-		choice->recompute == RECOMPUTE_FULL ? block_layers(problem) : 0;
+		choice->recompute != RECOMPUTE_FULL ? 0 :
+		choice->recompute_layers	    ? choice->recompute_layers :
+						      block_layers(problem);
+	value[VARIABLE_SCHEDULE] = choice->schedule;
+	value[VARIABLE_SHARD_LEVEL] = choice->shard_level;
 	value[VARIABLE_DEVICES] = plan->devices;
 	value[VARIABLE_TIME] = plan->time_s;
 	value[VARIABLE_MEMORY] = plan->memory_peak_bytes;

@@ -3,23 +3,50 @@
  * The price of one complete plan: the cost model in one place. What a plan
  * costs is defined here; the search only bounds it.
  *
- * Layer, one micro-batch: forward = forward_s + exposed forward collectives;
- * backward likewise; exposed = max(0, time - hidden_s) of each collective. Those
- * over the expert and expert-tensor groups make expert_s.
+ * Replicas. A parameter is replicated over data x context, R = data x context
+ * members, one of an expert over expert data, X = tensor x context x data / (expert x
+ * expert_tensor). Under ZeRO 1 to 3 each of these groups is cut in two at level
+ * choice.shard_level: the shard group, its members in the same child of that
+ * level (S of them, of experts S_x), which share out, and the rest group, one
+ * member of each shard group (R / S, X / S_x). Shard level 0: the shard group is the
+ * whole group and the rest group one member alone, which costs nothing. Which
+ * of both a level's members are in: shard.h.
+ *
+ * Layer, one micro-batch: f = forward_s + exposed forward collectives; b likewise
+ * backward; exposed = max(0, time - hidden_s) of each collective. Those over the
+ * expert and expert-tensor groups make expert_s. Which cost a block layer has
+ * under RECOMPUTE_FULL: choice.recompute_layers. With its own parameters P_l and
+ * expert_parameters E_l (a tied weight counts in both of its layers, and each moves
+ * it for itself):
+ *	gather_l = ZeRO 3: all-gather of P_l x gather_bytes over the shard group, and
+ *		  then of E_l x gather_bytes over that of experts; else 0
+ *	scatter_l = ZeRO 2, 3: reduce-scatter of P_l x reduce_bytes over the shard
+ *		  group, and then of E_l x reduce_bytes over that of experts; else 0
+ *	forward	= f + (overlap_gather ? max(0, gather_l - f) : gather_l)
+ *	backward = b + max(0, (overlap_gather ? gather_l : 0)
+ *				+ (overlap_reduce ? scatter_l : 0) - b)
+ *		  + (overlap_gather ? 0 : gather_l) + (overlap_reduce ? 0 : scatter_l)
+ * What is added to f and b makes sharding_s. Under ZeRO 3 a layer is gathered before
+ * its forward and again before its backward, whose recomputation uses the same
+ * copy, while the layer before it in that order runs; under ZeRO 2 and 3 every
+ * micro-batch's gradients are scattered, since whole ones have no place to add up.
  *
  * Device k of the pipeline with P parameters (tied ones once), E parameters of
- * experts, and chunks of total forward F_k and backward B_k per micro-batch; R =
- * data x context, X = tensor x context x data / (expert x expert_tensor):
- *	reduce	= all-reduce (ZeRO 0) or reduce-scatter (ZeRO 1) of P x reduce_bytes
- *		  over data x context, and then of E x reduce_bytes over expert data
+ * experts, and chunks of total forward F_k and backward B_k per micro-batch, the
+ * above included:
+ *	reduce	= ZeRO 0: all-reduce of P x reduce_bytes over data x context
+ *		  ZeRO 1: reduce-scatter of that over the shard group, then
+ *		  ZeRO 1 to 3: all-reduce of P x reduce_bytes / S over the rest group;
+ *		  and then all of it with E, S_x and the groups of experts
  *	reduce_exposed = max(0, reduce - (overlap_reduce ? B_k : 0)), plus, when a tied
- *		  weight lives on two stages, latency_l + a transfer of its
- *		  S = tied_parameters x reduce_bytes across that pair's level l
- *	gather	= ZeRO 1: all-gather of P x gather_bytes over data x context, and then
- *		  of E x gather_bytes over expert data
+ *		  weight lives on two stages, latency_l + a transfer of
+ *		  tied_parameters x reduce_bytes (ZeRO 2, 3: / S) across that pair's
+ *		  level l
+ *	gather	= ZeRO 1, 2: all-gather of P x gather_bytes over the shard group, and
+ *		  then of E x gather_bytes over that of experts
  *	gather_exposed = max(0, gather - (overlap_gather ? F_k : 0))
  *	step	= (P + E) x step_bytes / memory_bandwidth;
- *		  ZeRO 1: (P / R + E / X) x step_bytes / memory_bandwidth
+ *		  ZeRO 1 to 3: (P / S + E / S_x) x step_bytes / memory_bandwidth
  *	time	= max over k of (finish_k + reduce_exposed_k)
  *		+ max over k of (step_k + gather_exposed_k)
  * with finish_k of the simulated schedule: the clipping norm is a barrier
@@ -29,16 +56,32 @@
  * the transfer is that of a pipeline (network_transfer). A boundary
  * carries output_bytes of the last layer before it.
  *
- * Memory of a device: P + E times weight, gradient and optimizer bytes (the last
- * P / R + E / X times under ZeRO 1), the peak of saved activations in the
- * schedule's order, the largest working_bytes of its layers, and reserve_bytes +
+ * Memory of a device: P + E times weight, gradient and optimizer bytes, P / S + E /
+ * S_x times the optimizer bytes under ZeRO 1 to 3, the gradient bytes under ZeRO 2
+ * and 3, the weight bytes under ZeRO 3; the peak of saved activations in the
+ * schedule's order; working: the largest working_bytes of its layers, plus G times
+ * gradient_bytes (ZeRO 2, 3) and weight_bytes (ZeRO 3), where G is the sum of the
+ * two largest (S > 1 ? P_l : 0) + (S_x > 1 ? E_l : 0) among its layers (the
+ * layer that runs, and the one whose parameters arrive or whose gradients leave;
+ * of a device with one layer that one); and reserve_bytes +
  * group_bytes x (number of groups with more than one member it is in, of
  * tensor, context, data x context, pipeline and, where expert x expert_tensor is
- * more than 1, also of expert, expert tensor, expert data).
+ * more than 1, also of expert, expert tensor, expert data; with a shard level above
+ * 0 also of the shard group and the rest group of data x context and, where there are
+ * experts in that sense, of expert data).
+ *
+ * Sources: Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training
+ * Trillion Parameter Models", sections 5 and 7; Zhao et al. 2023, "PyTorch FSDP:
+ * Experiences on Scaling Fully Sharded Data Parallel", sections 3.2 (sharding
+ * factor, hybrid sharding), 3.3 (prefetching, gradient accumulation with
+ * communication) and 3.4 (at most two gathered units at once); shards in ZeRO 1:
+ * Megatron-LM, --num-distributed-optimizer-instances. That the all-reduce over the
+ * rest group comes once per iteration and not per micro-batch is PyTorch's
+ * FSDPModule.set_requires_all_reduce.
  *
  * Breakdown: of the device k that decides the first maximum: m x its compute and
- * exposed collectives, its reduce_exposed, and the second maximum's step and
- * gather; pipeline_s is what the schedule's end gains when transfers cost
+ * exposed collectives (sharding_s in data_s), its reduce_exposed, and the second
+ * maximum's step and gather; pipeline_s is what the schedule's end gains when transfers cost
  * nothing, limited to k's idle time; bubble_s the rest of it. The device of a
  * maximum is the first within 1e-12 of it.
  */

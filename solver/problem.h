@@ -119,8 +119,10 @@ struct problem_memory {
 struct problem_sync {
 	double reduce_bytes;		/* per parameter in gradient reduction */
 	double gather_bytes;		/* per parameter in the gather after a sharded step */
-	bool overlap_reduce;		/* behind the last micro-batch's backward */
-	bool overlap_gather;		/* behind the first micro-batch's forward */
+	bool overlap_reduce;		/* behind the last micro-batch's backward; ZeRO 2, 3:
+					 * a layer's behind its own backward */
+	bool overlap_gather;		/* behind the first micro-batch's forward; ZeRO 3: a
+					 * layer's behind its own forward and backward */
 	double step_bytes;		/* read and written per parameter by the optimizer step */
 	double memory_bandwidth_Bps;	/* which the step reaches */
 };
@@ -159,7 +161,19 @@ struct problem {
 	uint32_t global_batch;		/* sequences */
 	struct problem_domain data, pipeline, virtual_stages, devices;
 	bool zero[4];			/* allowed ZeRO stages */
+	/* Allowed shard levels of ZeRO 1 to 3, by level; [0]: the whole group. With
+	 * none set, only 0. Levels must exist. ZeRO 0 has shard level 0, whatever is
+	 * allowed. */
+	bool shard_level[LEVEL_MAX];
 	bool recompute[RECOMPUTE_COUNT];
+	/* Values of choice.recompute_layers under RECOMPUTE_FULL; each is a
+	 * configuration. Count 0: only 0, that is all layers (where a domain is given,
+	 * a value of at least the number of block layers means the same). */
+	struct problem_domain recompute_layers;
+	/* Allowed schedules for pipeline > 1: 1F1B and GPipe for virtual_stages 1,
+	 * interleaved for more. With none set, 1F1B and interleaved. Where pipeline
+	 * is 1 there is only 1F1B, whatever is allowed. */
+	bool schedule[SCHEDULE_COUNT];
 	/* Levels a dimension may be factored over, counted from the innermost; its
 	 * factors above them are 1. 0: any. */
 	uint32_t within[DIMENSION_COUNT];

@@ -12,11 +12,19 @@
  * Orders (m micro-batches, p devices, v chunks each, device k):
  *	1F1B (v = 1): w = min(p - 1 - k, m) forwards, then forward and backward
  *	in turn, then the w backwards that are left.
+ *	GPipe (v = 1): the m forwards, then the m backwards, micro-batches in the
+ *	same order (backwards in reverse take as long: all of the last device's forwards
+ *	come before any backward). Device k ends at
+ *	  sum over all j of f_j + x_j, + (m - 1) max over all j of f_j
+ *	  + sum over j >= k of b_j + x_j, + (m - 1) max over j >= k of b_j,
+ *	with f, b forward and backward of a stage, x the transfer after it (the last
+ *	one has none): a flow shop of equal jobs.
  *	Interleaved (v > 1, m a multiple of p): w = min(2 (p - 1 - k) + (v - 1) p,
  *	m v) forwards first. The q-th forward is micro-batch (q / (p v)) p + q mod p of
  *	the device's chunk (q mod (p v)) / p; the q-th backward the same with the
  *	device's chunks counted from the last.
- * Source: Narayanan et al. 2021, "Efficient Large-Scale Language Model
+ * Sources: Huang et al. 2019, "GPipe: Efficient Training of Giant Neural Networks
+ * using Pipeline Parallelism", section 2.3; Narayanan et al. 2021, "Efficient Large-Scale Language Model
  * Training on GPU Clusters Using Megatron-LM", section 2.2; the order of
  * operations is that of Megatron-LM's forward_backward_pipelining_with_interleaving.
  */

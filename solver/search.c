@@ -357,6 +357,8 @@ static void open_data(struct search *search, const struct node *node)
 					       node->choice.micro_batches))
 				continue;
 			child.choice.virtual_stages = v;
+			child.choice.schedule = v > 1 ? SCHEDULE_INTERLEAVED :
+							SCHEDULE_1F1B;
 			child.time_s = most(node->time_s,
 					    least_over_policies(search,
 								&child.choice));

@@ -6,7 +6,10 @@
  * the device count (and in the devices domain), micro_batch x data dividing
  * the global batch, expert x expert_tensor dividing tensor x context x data,
  * interleaving only where the pipeline is more than one and
- * micro-batches are a multiple of it; ZeRO and recomputation as allowed; every
+ * micro-batches are a multiple of it; ZeRO stages, shard levels, recomputation,
+ * recomputed layers and schedules as allowed, each where it means something (see
+ * problem.h: shard levels where ZeRO is not 0, recomputed layers under full
+ * recomputation, GPipe where pipeline is more than 1 and virtual_stages 1); every
  * factorisation over the levels that fits the expert degrees (network.h); every
  * cut of the chain into pipeline x virtual_stages non-empty chunks, which are
  * nearly even (even.h) where virtual_stages is more than one.
@@ -52,7 +55,8 @@ struct solve_result {
 
 /* Results live in the arena. Deterministic: ties are broken by less memory,
  * fewer devices, then smaller tensor, context, expert, expert_tensor, pipeline,
- * virtual, micro_batch, ZeRO, recompute, and the placement that is larger row by row, innermost level
+ * virtual, micro_batch, ZeRO, shard_level, recompute, recompute_layers, schedule
+ * (enum schedule), shape, and the placement that is larger row by row, innermost level
  * first (tensor as far in as it goes). Values within 1e-12 of each other tie. */
 enum solve_status solve(const struct problem *problem,
 			const struct solve_limits *limits, struct arena *arena,
