@@ -34,7 +34,8 @@ bool published_read(struct compilation *compilation, const char *path,
 		    struct published_file *file);
 
 /* Writes the answer: finalTimePerBatch, degrees, stages, networkSkeleton and
- * baselineResults as the published solver does, and `certificate`. Baselines
+ * baselineResults as the published solver does, `certificate`, and `zeroStage` where
+ * weights or what belongs to them are sharded over the replicas. Baselines
  * are given their best cut and are priced like the plan. */
 void published_write(const struct published_file *file,
 		     enum published_objective objective,

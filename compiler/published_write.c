@@ -89,6 +89,9 @@ void published_write(const struct published_file *file,
 		"certificate",
 		"objective", objective == PUBLISHED_NEST ? "nest" : "nest-all-replicas",
 		"lower_bound", plan->time, "gap", 0.0);
+	if (plan->zero)
+		json_object_set_new(answer, "zeroStage",
+				    json_integer((json_int_t)plan->zero));
 
 	json_print(answer, 0, out);
 	text_append_char(out, '\n');

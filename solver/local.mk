@@ -50,6 +50,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/problem.h \
 	%D%/published.c \
 	%D%/published.h \
+	%D%/published_model.c \
+	%D%/published_model.h \
 	%D%/range.c \
 	%D%/range.h \
 	%D%/schedule.c \

@@ -26,8 +26,19 @@
  *			T += 2 (lat_l + D/w_l) + low; low += T, from low = 0
  *
  * with w_l the bandwidths as given, where replicas meet as their first devices do
- * (PUBLISHED_NEST) or as the devices of their first stages do. The published search departs from the optimum of this
- * model in several ways; none of them is imitated.
+ * (PUBLISHED_NEST) or as the devices of their first stages do. The published search
+ * departs from the optimum of this model in several ways; none of them is imitated.
+ *
+ * ZeRO (Rajbhandari et al. 2020) is, as published, the last resort: tried where no
+ * plan fits without it. Stage z of it divides over g devices the optimizer's 6 P
+ * (z >= 1), the gradients' P (z >= 2) and the weights' P (z = 3). The published
+ * program takes g more devices that repeat the stage's work and, because its
+ * lookup of collectives never answers, charges nothing. Here the shards lie on
+ * the d replicas (g = d), which is what ZeRO is, and the collectives are halves of
+ * the all-reduce above, of the stage's own P: a reduce-scatter for every micro-batch
+ * (z >= 2) and two gathers besides (z = 3), added to the stage; after the
+ * batch, z <= 1: reduce-scatter and gather, an all-reduce as before; z = 2: the gather; z = 3:
+ * nothing.
  */
 #ifndef NEST_SOLVER_PUBLISHED_H
 #define NEST_SOLVER_PUBLISHED_H
@@ -83,16 +94,18 @@ struct published_plan {
 	uint32_t stages;
 	uint32_t devices_per_stage;
 	uint32_t stride;		/* devices between replicas */
+	uint32_t zero;			/* 0: nothing is sharded */
 	uint32_t *cut;			/* first node of each stage, stages + 1 entries */
 };
 
 /* The optimum. False if no plan fits the memory. Arrays of the plan live in
- * the arena. Ties: fewer replicas, then fewer stages, then the earlier width. */
+ * the arena. Ties: fewer replicas, then fewer stages, then the earlier width,
+ * less ZeRO, the smaller stride. */
 bool published_solve(const struct published_problem *problem,
 		     enum published_objective objective, struct arena *arena,
 		     struct published_plan *plan);
 
-/* Prices a plan given by width, data, stages, stride and cuts (devices_per_stage
+/* Prices a plan given by width, data, stages, stride, zero and cuts (devices_per_stage
  * is derived) from scratch, sharing no table with the search; infinity if it
  * does not fit the memory or the devices. */
 double published_price(const struct published_problem *problem,

@@ -109,8 +109,26 @@ static double cheapest_cut(const struct published_problem *problem,
 	return best;
 }
 
-static double enumerate(const struct published_problem *problem,
-			struct arena *arena)
+/* Over every stride that leaves room for all replicas where all are priced. */
+static double cheapest_stride(const struct published_problem *problem,
+			      enum published_objective objective,
+			      struct published_plan *plan, uint32_t used,
+			      struct arena *arena)
+{
+	double best = INFINITY;
+
+	for (plan->stride = used; plan->stride <= problem->device_count / plan->data;
+	     plan->stride++) {
+		best = fmin(best, cheapest_cut(problem, objective, plan, 0, arena));
+		if (objective == PUBLISHED_NEST)
+			break;
+	}
+	return best;
+}
+
+static double enumerate_zero(const struct published_problem *problem,
+			     enum published_objective objective, uint32_t zero,
+			     struct arena *arena)
 {
 	uint32_t cut[NODES_MAX + 1] = { 0 };
 	double best = INFINITY;
@@ -121,19 +139,33 @@ static double enumerate(const struct published_problem *problem,
 				uint32_t a = problem->width[w].tensor;
 				struct published_plan plan = {
 					.width = w, .data = d, .stages = s,
-					.stride = s * a, .cut = cut,
+					.zero = zero, .cut = cut,
 				};
 
-				if (s * a > problem->device_count / d)
-					continue;
-				best = fmin(best, cheapest_cut(problem, PUBLISHED_NEST,
-							       &plan, 0, arena));
+				best = fmin(best, cheapest_stride(problem, objective,
+								  &plan, s * a,
+								  arena));
 			}
+	return best;
+}
+
+/* ZeRO is the last resort. */
+static double enumerate(const struct published_problem *problem,
+			enum published_objective objective, struct arena *arena)
+{
+	double best = enumerate_zero(problem, objective, 0, arena);
+
+	if (isinf(best))
+		for (uint32_t zero = 1; zero <= 3; zero++)
+			best = fmin(best, enumerate_zero(problem, objective, zero,
+							 arena));
 	return best;
 }
 
 static void optimum_equals_enumeration(void **state)
 {
+	unsigned sharded = 0;
+
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		uint64_t random = seed * 0x9e3779b97f4a7c15u;
@@ -145,7 +177,7 @@ static void optimum_equals_enumeration(void **state)
 
 		make_sample(&sample, &random);
 		arena_init(&arena);
-		best = enumerate(&sample.problem, &arena);
+		best = enumerate(&sample.problem, PUBLISHED_NEST, &arena);
 		found = published_solve(&sample.problem, PUBLISHED_NEST, &arena, &plan);
 		if (found != !isinf(best) ||
 		    (found && fabs(plan.time - best) > 1e-9 * best))
@@ -155,23 +187,30 @@ static void optimum_equals_enumeration(void **state)
 						  &plan, &arena) - best) > 1e-9 * best)
 			fail_msg("seed %u: the plan is not worth its time",
 				 (unsigned)seed);
+		sharded += found && plan.zero > 0;
 		arena_release(&arena);
 	}
+	/* The samples' memory must leave some of them to ZeRO. */
+	assert_true(sharded > 20);
 }
 
-/* Pricing every replica can only add to a plan laid out the same way, and
- * searching the stride can only help against that. */
+/* With every replica priced the strides tried are few, so that enumeration over
+ * all strides is a bound from below; above is every plan of the first search. */
 static void all_replicas_are_between(void **state)
 {
+	unsigned equal = 0, count = 0;
+
 	(void)state;
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		uint64_t random = seed * 0x9e3779b97f4a7c15u;
 		struct published_plan first, all;
 		struct sample sample;
 		struct arena arena;
+		double best;
 
 		make_sample(&sample, &random);
 		arena_init(&arena);
+		best = enumerate(&sample.problem, PUBLISHED_ALL_REPLICAS, &arena);
 		if (published_solve(&sample.problem, PUBLISHED_NEST, &arena, &first)) {
 			assert_true(published_solve(&sample.problem,
 						    PUBLISHED_ALL_REPLICAS, &arena,
@@ -180,9 +219,13 @@ static void all_replicas_are_between(void **state)
 				    published_price(&sample.problem,
 						    PUBLISHED_ALL_REPLICAS, &first,
 						    &arena) * (1 + 1e-9));
+			assert_true(all.time >= best * (1 - 1e-9));
+			equal += all.time <= best * (1 + 1e-9);
+			count++;
 		}
 		arena_release(&arena);
 	}
+	assert_true(equal * 100 >= count * 99);
 }
 
 /* Two nodes on two devices of one level, two micro-batches, by hand. */
@@ -233,10 +276,51 @@ static void prices_by_hand(void **state)
 	arena_release(&arena);
 }
 
+/* One node, two devices, two replicas; P = 8, Adam's 6 P = 48, A = 2; an
+ * all-reduce of 8 bytes takes 0.25 + 8/16 = 0.75. */
+static void zero_by_hand(void **state)
+{
+	static const double least_bytes[] = { 66, 42, 38, 34 };
+	static const double time[] = { 3.75, 3.75, 3.375 + 0.375, 3 + 1.125 };
+	const double forward = 1, backward = 2, parameters = 8, activations = 2;
+	const struct published_width width = {
+		.tensor = 1, .forward_s = &forward, .backward_s = &backward,
+		.parameter_bytes = &parameters, .activation_bytes = &activations,
+	};
+	struct published_problem problem = {
+		.node_count = 1, .width = &width, .width_count = 1,
+		.expert = 1, .context = 1, .device_count = 2, .level_count = 1,
+		.fanout = { 2 }, .bandwidth_Bps = { 16 }, .latency_s = { 0.25 },
+		.micro_batches = 2, .adam = true,
+	};
+	uint32_t cut[] = { 0, 1 };
+	struct arena arena;
+
+	(void)state;
+	arena_init(&arena);
+	for (uint32_t zero = 0; zero <= 3; zero++) {
+		struct published_plan plan = { .data = 2, .stages = 1, .stride = 1,
+					       .zero = zero, .cut = cut };
+
+		problem.memory_bytes = least_bytes[zero] - 1;
+		assert_true(isinf(published_price(&problem, PUBLISHED_NEST, &plan,
+						  &arena)));
+		problem.memory_bytes = least_bytes[zero];
+		assert_float_equal(published_price(&problem, PUBLISHED_NEST, &plan,
+						   &arena), time[zero], 1e-12);
+		/* The search takes the stage that just fits, and none where the next
+		 * lower one fits too. */
+		assert_true(published_solve(&problem, PUBLISHED_NEST, &arena, &plan));
+		assert_int_equal(plan.zero, zero);
+	}
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prices_by_hand),
+		cmocka_unit_test(zero_by_hand),
 		cmocka_unit_test(optimum_equals_enumeration),
 		cmocka_unit_test(all_replicas_are_between),
 	};
