@@ -47,8 +47,11 @@ static void fill_choice(const struct check *c, double *value)
 	value[VARIABLE_MICRO_BATCHES] = choice->micro_batches;
 	value[VARIABLE_ZERO] = choice->zero;
 	value[VARIABLE_RECOMPUTE] = choice->recompute;
-	value[VARIABLE_RECOMPUTE_LAYERS] =
-		choice->recompute == RECOMPUTE_FULL ? blocks : 0;
+	if (choice->recompute == RECOMPUTE_FULL)
+		value[VARIABLE_RECOMPUTE_LAYERS] = choice->recompute_layers ?
+			choice->recompute_layers : blocks;
+	value[VARIABLE_SCHEDULE] = choice->schedule;
+	value[VARIABLE_SHARD_LEVEL] = choice->shard_level;
 	value[VARIABLE_DEVICES] = c->plan->devices;
 }
 

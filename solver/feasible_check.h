@@ -11,10 +11,11 @@
 
 #include "solver/feasible.h"
 
-/* What one layer class costs under the plan, one micro-batch. */
+/* What one layer class costs under the plan and one policy of recomputation,
+ * one micro-batch. */
 struct class_cost {
 	double forward_s, backward_s;	/* communication included */
-	double compute_s, tensor_s, context_s, expert_s;
+	double compute_s, tensor_s, context_s, expert_s, sharding_s;
 };
 
 struct check {
@@ -27,12 +28,14 @@ struct check {
 	uint32_t degree[DIMENSION_COUNT];
 	double replicas;		/* data x context */
 	double expert_replicas;		/* of an expert's weight */
+	double shards, expert_shards;	/* of these, those that share out: S, S_x */
 	uint32_t layer_count;
 	uint32_t *class_of;		/* class of every chain position */
 	uint32_t *chunk_of;		/* chunk of every chain position */
+	enum recompute *policy_of;	/* and its policy */
 	double below[LEVEL_MAX];	/* devices of one child of each level */
 	double used[LEVEL_MAX];		/* of these, used by the plan */
-	struct class_cost *class_cost;
+	struct class_cost *class_cost;	/* class x policy */
 
 	struct stage_cost *stage;	/* what they should be */
 	double *finish_s;		/* of the schedule, per stage */
@@ -58,9 +61,12 @@ const struct problem_weight *feasible_weight_of(const struct check *c,
 /* Fills class_cost and stage but for memory and sends. */
 void feasible_price_layers(struct check *c);
 
-/* Elements that a device steps, and keeps optimizer state of. */
-double feasible_sharded_parameters(const struct check *c,
-				   const struct stage_cost *stage);
+const struct class_cost *feasible_price_of(const struct check *c,
+					   uint32_t layer);
+
+/* Elements that a device holds of what ZeRO `stage` and above share out. */
+double feasible_held(const struct check *c, const struct stage_cost *cost,
+		     uint32_t stage);
 
 /* Operation q of device k in its documented order. */
 struct feasible_operation {
@@ -90,9 +96,43 @@ void feasible_digit_strides(const struct check *c, int d, uint32_t l,
 /* The highest level at which two pipeline ranks differ. */
 uint32_t feasible_pipeline_level(const struct check *c, uint32_t a, uint32_t b);
 
-/* Time of a collective of so many bytes over a group. */
+/* The members of a group at the levels first .. end - 1, one in each child
+ * elsewhere. */
+struct group_part {
+	enum group group;
+	uint32_t first, end;
+};
+
+struct group_part feasible_whole(enum group group);
+/* All of a group of replicas, those that share out (shard.h), and the rest. */
+struct group_part feasible_all(const struct check *c, enum group group);
+struct group_part feasible_shard(const struct check *c, enum group group);
+struct group_part feasible_rest(const struct check *c, enum group group);
+
+double feasible_size(const struct check *c, struct group_part part);
+
+/* Members of a group that one child's device meets at level l. */
+double feasible_members(const struct check *c, struct group_part part,
+			uint32_t l);
+
+/* Groups of that kind that lie in the same stretch of level l: what varies
+ * faster than the group's own digits. */
+double feasible_apart(const struct check *c, enum group group, uint32_t l);
+
+/* A share of a child's links at level l, for each of so many senders in it;
+ * what each gets of that, efficiency aside; */
+double feasible_links_Bps(const struct check *c, uint32_t l, double senders,
+			  double share);
+double feasible_rate_Bps(const struct check *c, uint32_t l, double senders,
+			 double share);
+
+/* and the least rate of the switches below a level, for what all used devices
+ * send, or only those of one pipeline rank. */
+double feasible_passed_Bps(const struct check *c, uint32_t level, bool one_rank);
+
+/* Time of a collective of so many bytes. */
 double feasible_collective_s(const struct check *c, enum collective kind,
-			     enum group group, double bytes);
+			     struct group_part part, double bytes);
 
 /* Time of a transfer between stages across a level. */
 double feasible_transfer_s(const struct check *c, uint32_t level,

@@ -83,6 +83,8 @@ static bool compare_stage(struct check *c, uint32_t k)
 	       agrees(c, "context time", stated->context_s, found->context_s,
 		      pass_s) &&
 	       agrees(c, "expert time", stated->expert_s, found->expert_s, pass_s) &&
+	       agrees(c, "sharding time", stated->sharding_s, found->sharding_s,
+		      pass_s) &&
 	       agrees(c, "send time", stated->send_s, found->send_s, 0) &&
 	       agrees(c, "reduction", stated->reduce_s, found->reduce_s, 0) &&
 	       agrees(c, "exposed reduction", stated->reduce_exposed_s,
@@ -132,7 +134,8 @@ static bool breakdown_is_of(const struct check *c, uint32_t k, uint32_t k_step)
 	       near(stated->expert_s, m * stage->expert_s, scale) &&
 	       near(stated->pipeline_s, wait_s, scale) &&
 	       near(stated->bubble_s, idle_s - wait_s, scale) &&
-	       near(stated->data_s, stage->reduce_exposed_s +
+	       near(stated->data_s, m * stage->sharding_s +
+		    stage->reduce_exposed_s +
 		    c->stage[k_step].gather_exposed_s, scale) &&
 	       near(stated->optimizer_s, c->stage[k_step].step_s, scale);
 }

@@ -22,6 +22,7 @@ static bool expand_chain(struct check *c)
 	c->layer_count = (uint32_t)total;
 	c->class_of = ARENA_ARRAY(c->scratch, uint32_t, total);
 	c->chunk_of = ARENA_ARRAY(c->scratch, uint32_t, total);
+	c->policy_of = ARENA_ARRAY(c->scratch, enum recompute, total);
 	for (uint32_t r = 0; r < problem->run_count; r++)
 		for (uint32_t i = 0; i < problem->run[r].count; i++)
 			c->class_of[at++] = problem->run[r].class_index;
@@ -67,6 +68,24 @@ static bool check_even(struct check *c)
 	return true;
 }
 
+/* Of the blocks of a chunk the first recompute_layers recompute. */
+static void give_policies(struct check *c)
+{
+	const struct choice *choice = &c->plan->choice;
+
+	for (uint32_t i = 0, blocks = 0; i < c->layer_count; i++) {
+		if (i > 0 && c->chunk_of[i] != c->chunk_of[i - 1])
+			blocks = 0;
+		c->policy_of[i] = choice->recompute;
+		if (!c->problem->class_is_block[c->class_of[i]])
+			continue;
+		blocks++;
+		if (choice->recompute_layers > 0 &&
+		    blocks > choice->recompute_layers)
+			c->policy_of[i] = RECOMPUTE_NONE;
+	}
+}
+
 bool feasible_cut(struct check *c)
 {
 	const struct plan *plan = c->plan;
@@ -95,5 +114,6 @@ bool feasible_cut(struct check *c)
 		for (uint32_t j = first[i]; j < first[i + 1]; j++)
 			c->chunk_of[j] = i;
 	}
+	give_policies(c);
 	return check_even(c);
 }

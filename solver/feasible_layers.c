@@ -7,10 +7,15 @@
 
 #include <math.h>
 
+static uint32_t price_index(uint32_t class_index, enum recompute policy)
+{
+	return class_index * RECOMPUTE_COUNT + (uint32_t)policy;
+}
+
 const struct problem_cost *feasible_cost_of(const struct check *c, uint32_t layer)
 {
 	return problem_cost_at(c->problem, c->plan->choice.shape,
-			       c->class_of[layer], c->plan->choice.recompute);
+			       c->class_of[layer], c->policy_of[layer]);
 }
 
 const struct problem_weight *feasible_weight_of(const struct check *c,
@@ -20,12 +25,71 @@ const struct problem_weight *feasible_weight_of(const struct check *c,
 				 c->class_of[layer]);
 }
 
-static void price_class(struct check *c, uint32_t class_index)
+const struct class_cost *feasible_price_of(const struct check *c,
+					   uint32_t layer)
 {
-	struct class_cost *price = &c->class_cost[class_index];
-	const struct problem_cost *cost =
-		problem_cost_at(c->problem, c->plan->choice.shape, class_index,
-				c->plan->choice.recompute);
+	return &c->class_cost[price_index(c->class_of[layer],
+					  c->policy_of[layer])];
+}
+
+/* A collective over replicas of so many elements, then of so many of experts. */
+static double replicas_s(const struct check *c, enum collective kind,
+			 struct group_part (*part)(const struct check *,
+						   enum group),
+			 double elements, double experts, double bytes)
+{
+	return feasible_collective_s(c, kind, part(c, GROUP_DATA_CONTEXT),
+				     elements * bytes) +
+	       feasible_collective_s(c, kind, part(c, GROUP_EXPERT_DATA),
+				     experts * bytes);
+}
+
+/* What a layer that takes spare_s still waits for: all of the bare times, and
+ * what it cannot hide of the others. */
+static double waits_s(double bare_s, double behind_s, double spare_s)
+{
+	return bare_s + fmax(0, behind_s - spare_s);
+}
+
+/* The gathers of ZeRO 3 and the scatters of ZeRO 2 and 3. */
+static void price_sharding(struct check *c, uint32_t class_index,
+			   struct class_cost *price)
+{
+	const struct problem_sync *sync = &c->problem->sync;
+	const struct problem_weight *weight = problem_weight_at(c->problem,
+		c->plan->choice.shape, class_index);
+	uint32_t zero = c->plan->choice.zero;
+	double gather_s = 0, scatter_s = 0, forward_s, backward_s;
+
+	if (zero >= 3)
+		gather_s = replicas_s(c, COLLECTIVE_ALL_GATHER, feasible_shard,
+				      weight->parameters,
+				      weight->expert_parameters,
+				      sync->gather_bytes);
+	if (zero >= 2)
+		scatter_s = replicas_s(c, COLLECTIVE_REDUCE_SCATTER,
+				       feasible_shard, weight->parameters,
+				       weight->expert_parameters,
+				       sync->reduce_bytes);
+	forward_s = sync->overlap_gather ?
+		waits_s(0, gather_s, price->forward_s) : gather_s;
+	backward_s = waits_s((sync->overlap_gather ? 0 : gather_s) +
+			     (sync->overlap_reduce ? 0 : scatter_s),
+			     (sync->overlap_gather ? gather_s : 0) +
+			     (sync->overlap_reduce ? scatter_s : 0),
+			     price->backward_s);
+	price->sharding_s = forward_s + backward_s;
+	price->forward_s += forward_s;
+	price->backward_s += backward_s;
+}
+
+static void price_class(struct check *c, uint32_t class_index,
+			enum recompute policy)
+{
+	struct class_cost *price =
+		&c->class_cost[price_index(class_index, policy)];
+	const struct problem_cost *cost = problem_cost_at(c->problem,
+		c->plan->choice.shape, class_index, policy);
 
 	price->forward_s = cost->forward_s;
 	price->backward_s = cost->backward_s;
@@ -34,8 +98,8 @@ static void price_class(struct check *c, uint32_t class_index)
 		const struct problem_collective *collective =
 			&c->problem->collective[cost->collective_first + i];
 		double exposed_s = feasible_collective_s(c, collective->kind,
-						collective->group,
-						collective->bytes) -
+					feasible_whole(collective->group),
+					collective->bytes) -
 				   collective->hidden_s;
 
 		if (exposed_s <= 0)
@@ -46,6 +110,7 @@ static void price_class(struct check *c, uint32_t class_index)
 		  collective->group == GROUP_CONTEXT ? &price->context_s :
 						       &price->expert_s) += exposed_s;
 	}
+	price_sharding(c, class_index, price);
 }
 
 static void add_layers(struct check *c)
@@ -53,7 +118,7 @@ static void add_layers(struct check *c)
 	for (uint32_t i = 0; i < c->layer_count; i++) {
 		struct stage_cost *stage =
 			&c->stage[c->chunk_of[i] % c->plan->choice.pipeline];
-		const struct class_cost *price = &c->class_cost[c->class_of[i]];
+		const struct class_cost *price = feasible_price_of(c, i);
 
 		stage->layers += c->problem->class_is_block[c->class_of[i]];
 		stage->parameters += feasible_weight_of(c, i)->parameters +
@@ -65,6 +130,7 @@ static void add_layers(struct check *c)
 		stage->tensor_s += price->tensor_s;
 		stage->context_s += price->context_s;
 		stage->expert_s += price->expert_s;
+		stage->sharding_s += price->sharding_s;
 		stage->memory.working = fmax(stage->memory.working,
 					     feasible_cost_of(c, i)->working_bytes);
 	}
@@ -99,56 +165,67 @@ static double settle_tied(struct check *c, uint32_t *one, uint32_t *other)
 		return 0;
 	}
 	bytes = weight->tied_parameters * c->problem->sync.reduce_bytes;
+	if (c->plan->choice.zero >= 2)
+		bytes /= c->shards;
 	level = feasible_pipeline_level(c, *one, *other);
 	return c->problem->level[level].latency_s + feasible_transfer_s(c, level, bytes);
 }
 
-double feasible_sharded_parameters(const struct check *c,
-				   const struct stage_cost *stage)
+double feasible_held(const struct check *c, const struct stage_cost *cost,
+		     uint32_t stage)
 {
-	double experts = stage->expert_parameters;
+	double experts = cost->expert_parameters;
 
-	if (c->plan->choice.zero != 1)
-		return stage->parameters;
-	return (stage->parameters - experts) / c->replicas +
-	       experts / c->expert_replicas;
+	if (c->plan->choice.zero < stage)
+		return cost->parameters;
+	return (cost->parameters - experts) / c->shards +
+	       experts / c->expert_shards;
 }
 
-/* A collective over all replicas of a stage's weights, then of its experts. */
-static double replicas_s(const struct check *c, enum collective kind,
-			 const struct stage_cost *stage, double bytes)
+static void price_reduction(struct check *c, struct stage_cost *stage)
 {
+	double bytes = c->problem->sync.reduce_bytes;
 	double experts = stage->expert_parameters;
+	double elements = stage->parameters - experts;
 
-	return feasible_collective_s(c, kind, GROUP_DATA_CONTEXT,
-			    (stage->parameters - experts) * bytes) +
-	       feasible_collective_s(c, kind, GROUP_EXPERT_DATA, experts * bytes);
+	if (c->plan->choice.zero == 0) {
+		stage->reduce_s = replicas_s(c, COLLECTIVE_ALL_REDUCE,
+					     feasible_all, elements, experts,
+					     bytes);
+		return;
+	}
+	if (c->plan->choice.zero == 1)
+		stage->reduce_s = replicas_s(c, COLLECTIVE_REDUCE_SCATTER,
+					     feasible_shard, elements, experts,
+					     bytes);
+	stage->reduce_s += replicas_s(c, COLLECTIVE_ALL_REDUCE, feasible_rest,
+				      elements / c->shards,
+				      experts / c->expert_shards, bytes);
 }
 
 static void price_updates(struct check *c)
 {
 	const struct problem_sync *sync = &c->problem->sync;
-	bool sharded = c->plan->choice.zero == 1;
-	uint32_t one, other;
+	uint32_t zero = c->plan->choice.zero, one, other;
 	double tied_s = settle_tied(c, &one, &other);
 
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
 		struct stage_cost *stage = &c->stage[k];
+		double experts = stage->expert_parameters;
 
-		stage->reduce_s = replicas_s(c, sharded ?
-			COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE, stage,
-			sync->reduce_bytes);
+		price_reduction(c, stage);
 		stage->reduce_exposed_s = fmax(0, stage->reduce_s -
 			(sync->overlap_reduce ? stage->backward_s : 0));
 		if (k == one || k == other)
 			stage->reduce_exposed_s += tied_s;
-		if (sharded)
+		if (zero == 1 || zero == 2)
 			stage->gather_s = replicas_s(c, COLLECTIVE_ALL_GATHER,
-						     stage, sync->gather_bytes);
+				feasible_shard, stage->parameters - experts,
+				experts, sync->gather_bytes);
 		stage->gather_exposed_s = fmax(0, stage->gather_s -
 			(sync->overlap_gather ? stage->forward_s : 0));
 		if (sync->step_bytes > 0)
-			stage->step_s = feasible_sharded_parameters(c, stage) *
+			stage->step_s = feasible_held(c, stage, 1) *
 					sync->step_bytes /
 					sync->memory_bandwidth_Bps;
 	}
@@ -157,9 +234,10 @@ static void price_updates(struct check *c)
 void feasible_price_layers(struct check *c)
 {
 	c->class_cost = ARENA_ARRAY(c->scratch, struct class_cost,
-				    c->problem->class_count);
+		(size_t)c->problem->class_count * RECOMPUTE_COUNT);
 	for (uint32_t i = 0; i < c->problem->class_count; i++)
-		price_class(c, i);
+		for (int policy = 0; policy < RECOMPUTE_COUNT; policy++)
+			price_class(c, i, (enum recompute)policy);
 	c->stage = ARENA_ARRAY(c->scratch, struct stage_cost,
 			       c->plan->choice.pipeline);
 	add_layers(c);

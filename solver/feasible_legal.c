@@ -24,18 +24,78 @@ static bool check_policy(struct check *c)
 		text_printf(c->reason, "ZeRO stage %u is not allowed", choice->zero);
 		return false;
 	}
-	if (choice->zero > 1) {
-		text_printf(c->reason, "ZeRO stage %u cannot be checked yet",
-			    choice->zero);
-		return false;
-	}
 	if ((unsigned)choice->recompute >= RECOMPUTE_COUNT ||
 	    !problem->recompute[choice->recompute]) {
 		text_printf(c->reason, "recomputation policy %u is not allowed",
 			    (unsigned)choice->recompute);
 		return false;
 	}
+	if (choice->recompute_layers > 0 &&
+	    (choice->recompute != RECOMPUTE_FULL ||
+	     problem->recompute_layers.count == 0)) {
+		text_printf(c->reason, "%u recomputed layers where that is no choice",
+			    choice->recompute_layers);
+		return false;
+	}
+	if (choice->recompute == RECOMPUTE_FULL &&
+	    !domain_allows(&problem->recompute_layers,
+			   choice->recompute_layers)) {
+		text_printf(c->reason, "%u recomputed layers are outside the domain",
+			    choice->recompute_layers);
+		return false;
+	}
 	return true;
+}
+
+static bool any_of(const bool *allowed, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (allowed[i])
+			return true;
+	return false;
+}
+
+static bool check_shard_level(struct check *c)
+{
+	const struct problem *problem = c->problem;
+	uint32_t level = c->plan->choice.shard_level;
+	bool allowed = level == 0;
+
+	if (level >= problem->level_count) {
+		text_printf(c->reason, "shard level %u of %u", level,
+			    problem->level_count);
+		return false;
+	}
+	if (c->plan->choice.zero > 0 && any_of(problem->shard_level, LEVEL_MAX))
+		allowed = problem->shard_level[level];
+	if (!allowed)
+		text_printf(c->reason, "shard level %u is not allowed", level);
+	return allowed;
+}
+
+static bool check_schedule(struct check *c)
+{
+	const struct choice *choice = &c->plan->choice;
+	bool allowed;
+
+	if (choice->pipeline == 1)
+		allowed = choice->schedule == SCHEDULE_1F1B;
+	else if (choice->virtual_stages > 1)
+		allowed = choice->schedule == SCHEDULE_INTERLEAVED;
+	else
+		allowed = choice->schedule == SCHEDULE_1F1B ||
+			  choice->schedule == SCHEDULE_GPIPE;
+	if (allowed && choice->pipeline > 1) {
+		if (any_of(c->problem->schedule, SCHEDULE_COUNT))
+			allowed = c->problem->schedule[choice->schedule];
+		else
+			allowed = choice->schedule != SCHEDULE_GPIPE;
+	}
+	if (!allowed)
+		text_printf(c->reason, "schedule %u is not allowed with pipeline %u "
+			    "and virtual %u", (unsigned)choice->schedule,
+			    choice->pipeline, choice->virtual_stages);
+	return allowed;
 }
 
 static bool check_experts(struct check *c)
@@ -133,7 +193,8 @@ bool feasible_degrees(struct check *c)
 			    plan->devices);
 		return false;
 	}
-	return check_policy(c) && check_batch(c) && check_experts(c);
+	return check_policy(c) && check_schedule(c) && check_shard_level(c) &&
+	       check_batch(c) && check_experts(c);
 }
 
 /* The groups of experts cover strides too: 1 .. x, x .. x e and the rest. Each of
@@ -205,5 +266,9 @@ bool feasible_placement(struct check *c)
 				    c->degree[d]);
 			return false;
 		}
-	return check_expert_digits(c);
+	if (!check_expert_digits(c))
+		return false;
+	c->shards = feasible_size(c, feasible_shard(c, GROUP_DATA_CONTEXT));
+	c->expert_shards = feasible_size(c, feasible_shard(c, GROUP_EXPERT_DATA));
+	return true;
 }

@@ -39,24 +39,67 @@ static double replay_activations(struct check *c, uint32_t k)
 	return peak_bytes;
 }
 
-void feasible_price_memory(struct check *c)
+/* Elements of the two layers of device k that have most of what is scattered
+ * over more than one shard. */
+static double two_layers(const struct check *c, uint32_t k)
 {
-	const struct problem_memory *memory = &c->problem->memory;
+	double most = 0, second = 0;
+
+	for (uint32_t i = 0; i < c->layer_count; i++) {
+		const struct problem_weight *weight = feasible_weight_of(c, i);
+		double elements = 0;
+
+		if (c->chunk_of[i] % c->plan->choice.pipeline != k)
+			continue;
+		if (c->shards > 1)
+			elements += weight->parameters;
+		if (c->expert_shards > 1)
+			elements += weight->expert_parameters;
+		second = fmax(second, fmin(most, elements));
+		most = fmax(most, elements);
+	}
+	return most + second;
+}
+
+/* Groups of more than one that every device is in. */
+static double count_groups(const struct check *c)
+{
+	bool experts = c->shape->expert > 1 || c->shape->expert_tensor > 1;
 	double groups = (c->degree[DIMENSION_TENSOR] > 1) +
 			(c->degree[DIMENSION_CONTEXT] > 1) + (c->replicas > 1) +
 			(c->degree[DIMENSION_PIPELINE] > 1);
 
-	if (c->shape->expert > 1 || c->shape->expert_tensor > 1)
+	if (experts)
 		groups += (c->shape->expert > 1) + (c->shape->expert_tensor > 1) +
 			  (c->expert_replicas > 1);
+	if (c->plan->choice.shard_level == 0)
+		return groups;
+	groups += (c->shards > 1) + (c->replicas / c->shards > 1);
+	if (experts)
+		groups += (c->expert_shards > 1) +
+			  (c->expert_replicas / c->expert_shards > 1);
+	return groups;
+}
+
+void feasible_price_memory(struct check *c)
+{
+	const struct problem_memory *memory = &c->problem->memory;
+	uint32_t zero = c->plan->choice.zero;
+	double whole_bytes = (zero >= 2 ? memory->gradient_bytes : 0) +
+			     (zero >= 3 ? memory->weight_bytes : 0);
+	double groups = count_groups(c);
+
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
 		struct stage_cost *stage = &c->stage[k];
 		struct stage_memory *part = &stage->memory;
 
-		part->parameters = stage->parameters * memory->weight_bytes;
-		part->gradients = stage->parameters * memory->gradient_bytes;
-		part->optimizer = feasible_sharded_parameters(c, stage) *
+		part->parameters = feasible_held(c, stage, 3) *
+				   memory->weight_bytes;
+		part->gradients = feasible_held(c, stage, 2) *
+				  memory->gradient_bytes;
+		part->optimizer = feasible_held(c, stage, 1) *
 				  memory->optimizer_bytes;
+		part->working += two_layers(c, k) * whole_bytes;
 		part->activations = replay_activations(c, k);
 		part->reserve = memory->reserve_bytes +
 				groups * memory->group_bytes;

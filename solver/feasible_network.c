@@ -1,122 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The independent checker's own reading of network.h: members of groups,
- * rates, collectives and transfers, straight from the formulas there.
+ * The independent checker's own reading of network.h: collectives over a group,
+ * straight from the formulas there.
  */
 #include "solver/feasible_check.h"
 
 #include <math.h>
 #include <string.h>
-
-void feasible_digit_strides(const struct check *c, int d, uint32_t l,
-			  uint64_t *from, uint64_t *to)
-{
-	*from = 1;
-	for (int i = 0; i < d; i++)
-		*from *= c->degree[i];
-	for (uint32_t i = 0; i < l; i++)
-		*from *= c->plan->placement.factor[d][i];
-	*to = *from * c->plan->placement.factor[d][l];
-}
-
-/* A share of a child's links at level l, for each of k senders in it. */
-static double links_Bps(const struct check *c, uint32_t l, double senders,
-			double share)
-{
-	const struct problem_level *level = &c->problem->level[l];
-	double links = level->nics > 0 ? level->nics : c->below[l];
-
-	return share * links * level->bandwidth_Bps /
-	       level->oversubscription / senders;
-}
-
-/* What each gets of that, the efficiency aside. */
-static double level_rate_Bps(const struct check *c, uint32_t l, double senders,
-			     double share)
-{
-	return fmin(c->problem->level[l].bandwidth_Bps,
-		    links_Bps(c, l, senders, share));
-}
-
-/* The least rate of the switches below a level, for what all used devices
- * send, or only those of one pipeline rank. */
-static double passed_Bps(const struct check *c, uint32_t level, bool one_rank)
-{
-	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
-	double least_Bps = INFINITY, ranks = 1;
-
-	for (uint32_t l = 0; l < level; l++) {
-		double senders = one_rank ? c->used[l] / ranks : c->used[l];
-
-		if (c->problem->level[l].kind == LEVEL_SWITCH)
-			least_Bps = fmin(least_Bps, c->problem->level[l].efficiency *
-					 level_rate_Bps(c, l, senders, 1));
-		ranks *= factor[l];
-	}
-	return least_Bps;
-}
-
-/* Members of an expert group that meet at level l, and the positions there that
- * they stretch over. */
-static double expert_members(const struct check *c, enum group group, uint32_t l,
-			     double *stretch)
-{
-	double inner = c->shape->expert_tensor, outer = inner * c->shape->expert;
-	double first = group == GROUP_EXPERT_TENSOR ? 1 :
-		       group == GROUP_EXPERT ? inner : outer;
-	double last = group == GROUP_EXPERT_TENSOR ? inner :
-		      group == GROUP_EXPERT ? outer : INFINITY;
-	double members = 1, position = 1;
-
-	if (stretch)
-		*stretch = 1;
-	for (int d = 0; d < DIMENSION_PIPELINE; d++) {
-		uint64_t from, to;
-
-		feasible_digit_strides(c, d, l, &from, &to);
-		if (fmin((double)to, last) > fmax((double)from, first)) {
-			members *= fmin((double)to, last) /
-				   fmax((double)from, first);
-			if (stretch)
-				*stretch = position * fmin((double)to, last) /
-					   (double)from;
-		}
-		position *= c->plan->placement.factor[d][l];
-	}
-	return members;
-}
-
-/* Members of a group that one child's device meets at level l. */
-static double group_members(const struct check *c, enum group group, uint32_t l)
-{
-	const struct placement *placement = &c->plan->placement;
-
-	switch (group) {
-	case GROUP_TENSOR:
-		return placement->factor[DIMENSION_TENSOR][l];
-	case GROUP_CONTEXT:
-		return placement->factor[DIMENSION_CONTEXT][l];
-	case GROUP_DATA_CONTEXT:
-		return (double)placement->factor[DIMENSION_DATA][l] *
-		       placement->factor[DIMENSION_CONTEXT][l];
-	default:
-		return expert_members(c, group, l, NULL);
-	}
-}
-
-/* Groups of that kind that lie in the same stretch of level l: what varies
- * faster than the group's own digits. */
-static double group_apart(const struct check *c, enum group group, uint32_t l)
-{
-	double stretch;
-
-	if (group >= GROUP_EXPERT)
-		return expert_members(c, group, l, &stretch) > 1 ?
-			stretch / expert_members(c, group, l, NULL) : 1;
-	if (group == GROUP_CONTEXT || group == GROUP_DATA_CONTEXT)
-		return c->plan->placement.factor[DIMENSION_TENSOR][l];
-	return 1;
-}
 
 /* A group at one level, as network.h has it. */
 struct at_level {
@@ -132,32 +22,32 @@ static void fill_ring(const struct check *c, enum group group, uint32_t l,
 		      struct at_level *at)
 {
 	const struct problem_level *level = &c->problem->level[l];
-	double apart = group_apart(c, group, l), n = at->n;
+	double apart = feasible_apart(c, group, l), n = at->n;
 	double hop_s = apart * level->latency_s;
 	bool closed = level->wrap && apart * n == level->fanout;
 
-	at->rate_Bps = level_rate_Bps(c, l, apart * c->used[l],
-				      closed ? 1 : 0.5);
+	at->rate_Bps = feasible_rate_Bps(c, l, apart * c->used[l],
+					 closed ? 1 : 0.5);
 	at->step_s = hop_s;
 	at->scatter_s = (closed ? n - 1 : 2 * n - 3) * hop_s;
 	at->direct_spb = fmax(floor(n * n / 4) / n /
-			      links_Bps(c, l, apart * c->used[l],
-					closed ? 1 : 0.5),
+			      feasible_links_Bps(c, l, apart * c->used[l],
+						 closed ? 1 : 0.5),
 			      (n - 1) / n / level->bandwidth_Bps) /
 			 level->efficiency;
 	at->direct_s = (closed ? floor(n / 2) : n - 1) * hop_s;
 	at->broadcast_s = (n - 1) * hop_s;
 }
 
-static struct at_level group_at(const struct check *c, enum group group,
+static struct at_level group_at(const struct check *c, struct group_part part,
 				uint32_t l, double inside)
 {
 	const struct problem_level *level = &c->problem->level[l];
-	double n = group_members(c, group, l), efficiency = level->efficiency;
+	double n = feasible_members(c, part, l), efficiency = level->efficiency;
 	struct at_level at = {
 		.n = n,
 		.inside = inside,
-		.rate_Bps = level_rate_Bps(c, l, c->used[l], 1),
+		.rate_Bps = feasible_rate_Bps(c, l, c->used[l], 1),
 		.step_s = level->latency_s,
 		.scatter_s = (n - 1) * level->latency_s,
 		.direct_s = (n - 1) * level->latency_s,
@@ -165,15 +55,15 @@ static struct at_level group_at(const struct check *c, enum group group,
 	};
 
 	if (level->kind == LEVEL_RING)
-		fill_ring(c, group, l, &at);
+		fill_ring(c, part.group, l, &at);
 	if (level->kind == LEVEL_FULL) {
-		at.rate_Bps = level_rate_Bps(c, l, c->used[l],
-					     (n - 1) / (level->fanout - 1.0));
+		at.rate_Bps = feasible_rate_Bps(c, l, c->used[l],
+						(n - 1) / (level->fanout - 1.0));
 		at.scatter_s = at.direct_s = at.broadcast_s = level->latency_s;
 	}
 	if (level->reduction_efficiency > 0)
 		efficiency = level->reduction_efficiency;
-	at.passed_Bps = passed_Bps(c, l, false);
+	at.passed_Bps = feasible_passed_Bps(c, l, false);
 	at.reduction_Bps = fmin(efficiency * at.rate_Bps, at.passed_Bps);
 	at.link_Bps = level->efficiency * at.rate_Bps;
 	at.rate_Bps = fmin(at.link_Bps, at.passed_Bps);
@@ -313,11 +203,11 @@ static void walk_torus(const struct problem_level *level,
 				dimensions, walk->members));
 }
 
-static struct group_walk walk_group(const struct check *c, enum group group)
+static struct group_walk walk_group(const struct check *c, struct group_part part)
 {
 	const struct problem_level *level = c->problem->level, *last = level;
 	struct group_walk walk = {
-		.members = 1, .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
+		.members = feasible_size(c, part), .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
 		.tree_Bps = INFINITY, .shortest_s = INFINITY, .switches = true,
 	};
 	const struct problem_level *crossed[LEVEL_MAX];
@@ -325,10 +215,8 @@ static struct group_walk walk_group(const struct check *c, enum group group)
 	uint32_t first = 0, count = 0;
 	double inside = 1, inner_step_s = 0;
 
-	for (uint32_t l = 0; l < c->problem->level_count; l++)
-		walk.members *= group_members(c, group, l);
 	for (uint32_t l = 0; l < c->problem->level_count; l++, level++) {
-		struct at_level at = group_at(c, group, l, inside);
+		struct at_level at = group_at(c, part, l, inside);
 
 		if (!level->joined) {
 			walk_torus(last, apart + first, count - first, &walk);
@@ -352,9 +240,9 @@ static struct group_walk walk_group(const struct check *c, enum group group)
 }
 
 double feasible_collective_s(const struct check *c, enum collective kind,
-			   enum group group, double bytes)
+			     struct group_part part, double bytes)
 {
-	struct group_walk walk = walk_group(c, group);
+	struct group_walk walk = walk_group(c, part);
 	double n = walk.members, ring_s, half_s, best_s;
 
 	if (n < 2 || bytes == 0)
@@ -381,94 +269,4 @@ double feasible_collective_s(const struct check *c, enum collective kind,
 		best_s = half_s;
 	}
 	return best_s + walk.overhead_s;
-}
-
-/* The outermost level at which two pipeline ranks lie in different children. */
-uint32_t feasible_pipeline_level(const struct check *c, uint32_t a, uint32_t b)
-{
-	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
-	uint32_t highest = 0;
-
-	for (uint32_t l = 0; l < c->problem->level_count; l++) {
-		if (a % factor[l] != b % factor[l])
-			highest = l;
-		a /= factor[l];
-		b /= factor[l];
-	}
-	return highest;
-}
-
-/* Positions from one pipeline rank to the next at a level. */
-static double pipeline_stride(const struct check *c, uint32_t l)
-{
-	const struct placement *placement = &c->plan->placement;
-
-	return (double)placement->factor[DIMENSION_TENSOR][l] *
-	       placement->factor[DIMENSION_CONTEXT][l] *
-	       placement->factor[DIMENSION_DATA][l];
-}
-
-/* How far the next stage's device lies from this one's within their children
- * of the level, in devices, when the boundary crosses it. */
-static double border_shift(const struct check *c, uint32_t level)
-{
-	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
-	double shift = 0;
-
-	for (uint32_t l = 0; l < level; l++)
-		shift += (factor[l] - 1.0) * pipeline_stride(c, l) * c->below[l];
-	return shift;
-}
-
-/* From one pipeline rank to `ahead` ranks further at level l: what each sender
- * gets, and how many children it passes. */
-static double border_Bps(const struct check *c, uint32_t l, double ahead,
-			 double *hops)
-{
-	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
-	const struct problem_level *at = &c->problem->level[l];
-	double ranks = 1, share = 1, apart = 1;
-
-	*hops = 1;
-	for (uint32_t i = 0; i < l; i++)
-		ranks *= factor[i];
-	if (at->kind == LEVEL_FULL && at->fanout > 1)
-		share = 1 / (at->fanout - 1.0);
-	if (at->kind == LEVEL_RING) {
-		apart = pipeline_stride(c, l);
-		*hops = ahead * apart;
-		if (at->wrap)
-			*hops = fmin(*hops, at->fanout - *hops);
-		share = at->wrap && 2 * *hops == at->fanout ? 1 : 0.5;
-	}
-	return at->efficiency *
-	       level_rate_Bps(c, l, apart * c->used[l] / ranks, share);
-}
-
-double feasible_transfer_s(const struct check *c, uint32_t level, double bytes)
-{
-	const struct problem_level *at = &c->problem->level[level];
-	double hops, extra_s = 0, latency_s;
-	double rate_Bps = fmin(border_Bps(c, level, 1, &hops),
-			       passed_Bps(c, level, true));
-
-	latency_s = at->overhead_s + hops * at->latency_s;
-	for (uint32_t l = level; l > 0 && c->problem->level[l].joined; l--) {
-		const struct problem_level *inner = &c->problem->level[l - 1];
-		double ranks = c->plan->placement.factor[DIMENSION_PIPELINE][l - 1];
-		double back_Bps = border_Bps(c, l - 1, ranks - 1, &hops);
-
-		if (ranks < 2)
-			continue;
-		latency_s += hops * inner->latency_s;
-		rate_Bps = fmin(rate_Bps, back_Bps);
-	}
-	if (at->rails > 0 && level > 0 &&
-	    fmod(border_shift(c, level), at->rails) != 0) {
-		const struct problem_level *inner = at - 1;
-
-		extra_s = inner->latency_s +
-			  bytes / (inner->efficiency * inner->bandwidth_Bps);
-	}
-	return latency_s + bytes / rate_Bps + extra_s;
 }

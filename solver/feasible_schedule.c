@@ -15,7 +15,8 @@ struct feasible_operation feasible_operation(const struct choice *choice,
 {
 	uint64_t p = choice->pipeline, v = choice->virtual_stages;
 	uint64_t half = choice->micro_batches * v;
-	uint64_t warm = v == 1 ? p - 1 - k : 2 * (p - 1 - k) + (v - 1) * p;
+	uint64_t warm = choice->schedule == SCHEDULE_GPIPE ? half :
+			v == 1 ? p - 1 - k : 2 * (p - 1 - k) + (v - 1) * p;
 	struct feasible_operation operation;
 	uint64_t turn;
 
@@ -192,7 +193,7 @@ bool feasible_run_schedule(struct check *c)
 		return false;
 	}
 	for (uint32_t i = 0; i < c->layer_count; i++) {
-		const struct class_cost *price = &c->class_cost[c->class_of[i]];
+		const struct class_cost *price = feasible_price_of(c, i);
 
 		duration_s[c->chunk_of[i]] += price->forward_s;
 		duration_s[chunks + c->chunk_of[i]] += price->backward_s;

@@ -20,11 +20,13 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_check.h \
 	%D%/feasible_compare.c \
 	%D%/feasible_cut.c \
+	%D%/feasible_group.c \
 	%D%/feasible_layers.c \
 	%D%/feasible_legal.c \
 	%D%/feasible_memory.c \
 	%D%/feasible_network.c \
 	%D%/feasible_schedule.c \
+	%D%/feasible_transfer.c \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \

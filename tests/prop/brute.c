@@ -128,24 +128,79 @@ static bool in_domain(const struct problem_domain *domain, uint32_t value)
 	return domain->count == 0;
 }
 
-static void try_policies(struct brute_pricing *pricing, struct brute_result *result)
+/* Whether a schedule is in the space, given pipeline and virtual stages. */
+static bool schedule_is_allowed(const struct problem *problem,
+				const struct choice *choice,
+				enum schedule schedule)
 {
-	const struct problem *problem = pricing->problem;
-	struct brute_plan *plan = pricing->plan;
+	bool chosen = false;
+
+	for (int s = 0; s < SCHEDULE_COUNT; s++)
+		chosen |= problem->schedule[s];
+	if (choice->pipeline == 1)
+		return schedule == SCHEDULE_1F1B;
+	if ((choice->virtual_stages > 1) != (schedule == SCHEDULE_INTERLEAVED))
+		return false;
+	return chosen ? problem->schedule[schedule] :
+			schedule != SCHEDULE_GPIPE;
+}
+
+static bool shard_level_is_allowed(const struct problem *problem, uint32_t zero,
+				   uint32_t level)
+{
+	bool chosen = false;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		chosen |= problem->shard_level[l];
+	if (zero == 0 || !chosen)
+		return level == 0;
+	return problem->shard_level[level];
+}
+
+/* All values of recompute_layers. */
+static void try_layers(struct brute_pricing *pricing,
+		       struct brute_result *result)
+{
+	const struct problem_domain *layers =
+		&pricing->problem->recompute_layers;
+	struct choice *choice = &pricing->plan->choice;
 	uint32_t degree[DIMENSION_COUNT] = {
 		pricing->shape->tensor, pricing->shape->context,
-		plan->choice.data, plan->choice.pipeline,
+		choice->data, choice->pipeline,
 	};
 
-	for (uint32_t zero = 0; zero < 2; zero++) {
-		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-			if (!problem->zero[zero] || !problem->recompute[r])
-				continue;
-			plan->choice.zero = zero;
-			plan->choice.recompute = (enum recompute)r;
-			result->configurations++;
-			try_placements(pricing, 0, degree, result);
-		}
+	choice->recompute_layers = 0;
+	if (choice->recompute != RECOMPUTE_FULL || layers->count == 0) {
+		result->configurations++;
+		try_placements(pricing, 0, degree, result);
+		return;
+	}
+	for (uint32_t i = 0; i < layers->count; i++) {
+		choice->recompute_layers = layers->at[i];
+		result->configurations++;
+		try_placements(pricing, 0, degree, result);
+	}
+}
+
+static void try_policies(struct brute_pricing *pricing,
+			 struct brute_result *result)
+{
+	const struct problem *problem = pricing->problem;
+	struct choice *choice = &pricing->plan->choice;
+
+	for (uint32_t zero = 0; zero < 4; zero++)
+	for (uint32_t level = 0; level < problem->level_count; level++)
+	for (int r = 0; r < RECOMPUTE_COUNT; r++)
+	for (int s = 0; s < SCHEDULE_COUNT; s++) {
+		if (!problem->zero[zero] || !problem->recompute[r] ||
+		    !shard_level_is_allowed(problem, zero, level) ||
+		    !schedule_is_allowed(problem, choice, (enum schedule)s))
+			continue;
+		choice->zero = zero;
+		choice->shard_level = level;
+		choice->recompute = (enum recompute)r;
+		choice->schedule = (enum schedule)s;
+		try_layers(pricing, result);
 	}
 }
 

@@ -68,20 +68,25 @@ struct brute_operation {
 	uint32_t micro_batch;
 };
 
+/* A pipeline and how it takes its turns. */
+struct brute_pipeline {
+	uint32_t stages;		/* p */
+	uint32_t chunks;		/* of a stage: v */
+	uint32_t micro_batches;		/* m */
+	bool gpipe;
+};
+
 /* Order of device k; returns how many operations. */
-uint32_t brute_order(uint32_t pipeline, uint32_t virtual_stages,
-		     uint32_t micro_batches, uint32_t k,
+uint32_t brute_order(struct brute_pipeline pipeline, uint32_t k,
 		     struct brute_operation *operation);
 
 /* Ends of all devices; returns the largest, or a negative number for a
  * deadlock. */
-double brute_schedule(uint32_t pipeline, uint32_t virtual_stages,
-		      uint32_t micro_batches, const double *forward_s,
+double brute_schedule(struct brute_pipeline pipeline, const double *forward_s,
 		      const double *backward_s, const double *transfer_s,
 		      double *finish_s);
 
-double brute_activations(uint32_t pipeline, uint32_t virtual_stages,
-			 uint32_t micro_batches, uint32_t k,
+double brute_activations(struct brute_pipeline pipeline, uint32_t k,
 			 const double *saved_bytes);
 
 #endif

@@ -93,6 +93,40 @@ double brute_group_time(const struct brute_pricing *pricing, enum group group,
 	return brute_collective(pricing->problem, &shape, kind, bytes);
 }
 
+static bool takes_part(const struct brute_pricing *pricing, uint32_t l,
+		       bool inside)
+{
+	uint32_t cut = pricing->plan->choice.shard_level;
+
+	if (cut == 0)
+		return inside;
+	return inside ? l < cut : l >= cut;
+}
+
+double brute_part_time(const struct brute_pricing *pricing, enum group group,
+		       bool inside, enum collective kind, double bytes)
+{
+	struct group_shape shape;
+
+	group_of(pricing, group, &shape);
+	for (uint32_t l = 0; l < pricing->problem->level_count; l++)
+		if (!takes_part(pricing, l, inside))
+			shape.members[l] = 1;
+	return brute_collective(pricing->problem, &shape, kind, bytes);
+}
+
+uint32_t brute_sharers(const struct brute_pricing *pricing, enum group group)
+{
+	struct group_shape shape;
+	uint32_t count = 1;
+
+	group_of(pricing, group, &shape);
+	for (uint32_t l = 0; l < pricing->problem->level_count; l++)
+		if (takes_part(pricing, l, true))
+			count *= shape.members[l];
+	return count;
+}
+
 /* Level between two pipeline ranks. */
 uint32_t brute_border(const struct brute_pricing *pricing, uint32_t a, uint32_t b)
 {

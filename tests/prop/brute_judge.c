@@ -31,8 +31,11 @@ static void fill_variables(const struct brute_pricing *pricing,
 	value[VARIABLE_MICRO_BATCHES] = choice->micro_batches;
 	value[VARIABLE_ZERO] = choice->zero;
 	value[VARIABLE_RECOMPUTE] = choice->recompute;
-	value[VARIABLE_RECOMPUTE_LAYERS] =
-		choice->recompute == RECOMPUTE_FULL ? blocks : 0;
+	if (choice->recompute == RECOMPUTE_FULL)
+		value[VARIABLE_RECOMPUTE_LAYERS] = choice->recompute_layers > 0 ?
+			choice->recompute_layers : blocks;
+	value[VARIABLE_SCHEDULE] = choice->schedule;
+	value[VARIABLE_SHARD_LEVEL] = choice->shard_level;
 	value[VARIABLE_DEVICES] = plan->devices;
 	value[VARIABLE_TIME] = plan->time_s;
 	value[VARIABLE_MEMORY] = plan->peak_bytes;
@@ -122,7 +125,11 @@ int brute_compare(const struct problem *problem, const struct brute_plan *a,
 		{ a->choice.virtual_stages, b->choice.virtual_stages },
 		{ s->micro_batch, t->micro_batch },
 		{ a->choice.zero, b->choice.zero },
+		{ a->choice.shard_level, b->choice.shard_level },
 		{ a->choice.recompute, b->choice.recompute },
+		{ a->choice.recompute_layers, b->choice.recompute_layers },
+		{ a->choice.schedule, b->choice.schedule },
+		{ a->choice.shape, b->choice.shape },
 	};
 	uint32_t objectives = problem->objective_count ?
 			      problem->objective_count : 1;

@@ -15,8 +15,10 @@ struct brute_pricing {
 	uint32_t layer_count;
 	uint32_t layer_class[BRUTE_CHAIN_MAX];
 	uint32_t used[LEVEL_MAX];
-	/* per class, communication included */
-	double forward_s[BRUTE_CHAIN_MAX], backward_s[BRUTE_CHAIN_MAX];
+	/* per policy and class, communication included */
+	double forward_s[RECOMPUTE_COUNT][BRUTE_CHAIN_MAX];
+	double backward_s[RECOMPUTE_COUNT][BRUTE_CHAIN_MAX];
+	uint32_t sharers, expert_sharers;	/* S, S_x */
 };
 
 /* The digits of a rank within its stage, dealt out: part[g][d][l] of the factor
@@ -52,12 +54,22 @@ bool brute_deal_experts(const struct problem *problem,
 double brute_group_time(const struct brute_pricing *pricing, enum group group,
 			enum collective kind, double bytes);
 
+/* The same over that part of a group of replicas which shares out (inside), or
+ * over one member of each such part. */
+double brute_part_time(const struct brute_pricing *pricing, enum group group,
+		       bool inside, enum collective kind, double bytes);
+
+/* How many share out. */
+uint32_t brute_sharers(const struct brute_pricing *pricing, enum group group);
+
 /* Level between two pipeline ranks. */
 uint32_t brute_border(const struct brute_pricing *pricing, uint32_t a, uint32_t b);
 
 /* Time of bytes from one pipeline rank to another. */
 double brute_send(const struct brute_pricing *pricing, uint32_t a, uint32_t b,
 		  double bytes);
+
+struct brute_pipeline brute_pipeline(const struct choice *choice);
 
 /* brute_price.c: lays out the chain; */
 void brute_unroll(struct brute_pricing *pricing);

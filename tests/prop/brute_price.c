@@ -16,6 +16,77 @@ void brute_unroll(struct brute_pricing *pricing)
 				pricing->problem->run[r].class_index;
 }
 
+struct brute_pipeline brute_pipeline(const struct choice *choice)
+{
+	return (struct brute_pipeline){ choice->pipeline, choice->virtual_stages,
+					choice->micro_batches,
+					choice->schedule == SCHEDULE_GPIPE };
+}
+
+/* What ZeRO 3 gathers and what ZeRO 2 and 3 scatter of a layer. */
+static void price_sharing(struct brute_pricing *pricing, uint32_t class,
+			  double *forward_s, double *backward_s)
+{
+	const struct problem_sync *sync = &pricing->problem->sync;
+	const struct problem_weight *weight = problem_weight_at(
+		pricing->problem, pricing->plan->choice.shape, class);
+	double gather = brute_part_time(pricing, GROUP_DATA_CONTEXT, true,
+			COLLECTIVE_ALL_GATHER,
+			weight->parameters * sync->gather_bytes) +
+		brute_part_time(pricing, GROUP_EXPERT_DATA, true,
+			COLLECTIVE_ALL_GATHER,
+			weight->expert_parameters * sync->gather_bytes);
+	double scatter = brute_part_time(pricing, GROUP_DATA_CONTEXT, true,
+			COLLECTIVE_REDUCE_SCATTER,
+			weight->parameters * sync->reduce_bytes) +
+		brute_part_time(pricing, GROUP_EXPERT_DATA, true,
+			COLLECTIVE_REDUCE_SCATTER,
+			weight->expert_parameters * sync->reduce_bytes);
+	double hidden = 0, bare = 0;
+
+	if (pricing->plan->choice.zero < 2)
+		return;
+	if (pricing->plan->choice.zero < 3)
+		gather = 0;
+	if (sync->overlap_gather) {
+		*forward_s = fmax(*forward_s, gather);
+		hidden += gather;
+	} else {
+		*forward_s += gather;
+		bare += gather;
+	}
+	if (sync->overlap_reduce)
+		hidden += scatter;
+	else
+		bare += scatter;
+	*backward_s = fmax(*backward_s, hidden) + bare;
+}
+
+static void price_class(struct brute_pricing *pricing, int policy,
+			uint32_t class)
+{
+	const struct problem *problem = pricing->problem;
+	const struct problem_cost *cost = problem_cost_at(problem,
+		pricing->plan->choice.shape, class, (enum recompute)policy);
+	double forward_s = cost->forward_s, backward_s = cost->backward_s;
+
+	for (uint32_t i = 0; i < cost->collective_count; i++) {
+		const struct problem_collective *one =
+			&problem->collective[cost->collective_first + i];
+		double time = brute_group_time(pricing, one->group, one->kind,
+					       one->bytes);
+		double exposed = fmax(0, time - one->hidden_s);
+
+		if (one->backward)
+			backward_s += exposed;
+		else
+			forward_s += exposed;
+	}
+	price_sharing(pricing, class, &forward_s, &backward_s);
+	pricing->forward_s[policy][class] = forward_s;
+	pricing->backward_s[policy][class] = backward_s;
+}
+
 void brute_price_placement(struct brute_pricing *pricing)
 {
 	const struct problem *problem = pricing->problem;
@@ -26,26 +97,11 @@ void brute_price_placement(struct brute_pricing *pricing)
 		for (int d = 0; d < DIMENSION_COUNT; d++)
 			used *= pricing->plan->placement.factor[d][l];
 	}
-	for (uint32_t class = 0; class < problem->class_count; class++) {
-		const struct problem_cost *cost = problem_cost_at(problem,
-			pricing->plan->choice.shape, class,
-			pricing->plan->choice.recompute);
-
-		pricing->forward_s[class] = cost->forward_s;
-		pricing->backward_s[class] = cost->backward_s;
-		for (uint32_t i = 0; i < cost->collective_count; i++) {
-			const struct problem_collective *one =
-				&problem->collective[cost->collective_first + i];
-			double time = brute_group_time(pricing, one->group, one->kind,
-						       one->bytes);
-			double exposed = fmax(0, time - one->hidden_s);
-
-			if (one->backward)
-				pricing->backward_s[class] += exposed;
-			else
-				pricing->forward_s[class] += exposed;
-		}
-	}
+	pricing->sharers = brute_sharers(pricing, GROUP_DATA_CONTEXT);
+	pricing->expert_sharers = brute_sharers(pricing, GROUP_EXPERT_DATA);
+	for (uint32_t class = 0; class < problem->class_count; class++)
+		for (int policy = 0; policy < RECOMPUTE_COUNT; policy++)
+			price_class(pricing, policy, class);
 }
 
 uint32_t brute_chunk_of(const struct brute_plan *plan, uint32_t layer)
@@ -84,6 +140,8 @@ static void price_tied(const struct brute_pricing *pricing, double *parameters,
 		return;
 	}
 	bytes = weight->tied_parameters * problem->sync.reduce_bytes;
+	if (pricing->plan->choice.zero >= 2)
+		bytes /= pricing->sharers;
 	level = brute_border(pricing, a, b);
 	extra_s[a] = extra_s[b] = problem->level[level].latency_s +
 				  brute_send(pricing, a, b, bytes);
@@ -98,9 +156,61 @@ struct chunks {
 	double working_bytes[BRUTE_STAGE_MAX];
 	double parameters[BRUTE_STAGE_MAX];	/* without those of experts */
 	double expert_parameters[BRUTE_STAGE_MAX];
+	/* Of all layers of a stage, in falling order: what is gathered at once. */
+	double gathered[BRUTE_STAGE_MAX][BRUTE_CHAIN_MAX];
 };
 
-static void fill_chunks(const struct brute_pricing *pricing, struct chunks *chunks)
+/* Inserts into a falling list. */
+static void insert(double *list, double number)
+{
+	for (uint32_t i = 0; i < BRUTE_CHAIN_MAX; i++) {
+		double other = list[i];
+
+		if (other >= number)
+			continue;
+		list[i] = number;
+		number = other;
+	}
+}
+
+/* The policy of a layer of a chunk, `before` blocks of which come before it. */
+static enum recompute policy_of(const struct brute_pricing *pricing,
+				uint32_t class, uint32_t before)
+{
+	const struct choice *choice = &pricing->plan->choice;
+
+	if (choice->recompute == RECOMPUTE_FULL && choice->recompute_layers &&
+	    pricing->problem->class_is_block[class] &&
+	    before >= choice->recompute_layers)
+		return RECOMPUTE_NONE;
+	return choice->recompute;
+}
+
+static void add_layer(const struct brute_pricing *pricing,
+		      struct chunks *chunks, uint32_t c, uint32_t class,
+		      enum recompute policy)
+{
+	const struct problem *problem = pricing->problem;
+	uint32_t k = c % pricing->plan->choice.pipeline;
+	const struct problem_cost *cost = problem_cost_at(problem,
+		pricing->plan->choice.shape, class, policy);
+	const struct problem_weight *weight = problem_weight_at(problem,
+		pricing->plan->choice.shape, class);
+
+	chunks->forward_s[c] += pricing->forward_s[policy][class];
+	chunks->backward_s[c] += pricing->backward_s[policy][class];
+	chunks->saved_bytes[c] += cost->saved_bytes;
+	chunks->working_bytes[k] = fmax(chunks->working_bytes[k],
+					cost->working_bytes);
+	chunks->parameters[k] += weight->parameters;
+	chunks->expert_parameters[k] += weight->expert_parameters;
+	insert(chunks->gathered[k],
+	       (pricing->sharers > 1 ? weight->parameters : 0) +
+	       (pricing->expert_sharers > 1 ? weight->expert_parameters : 0));
+}
+
+static void fill_chunks(const struct brute_pricing *pricing,
+			struct chunks *chunks)
 {
 	const struct problem *problem = pricing->problem;
 	struct brute_plan *plan = pricing->plan;
@@ -110,87 +220,135 @@ static void fill_chunks(const struct brute_pricing *pricing, struct chunks *chun
 	memset(chunks, 0, sizeof(*chunks));
 	memset(plan->stage_layers, 0, sizeof(plan->stage_layers));
 	for (uint32_t c = 0; c < count; c++) {
-		uint32_t k = c % p;
+		uint32_t k = c % p, blocks = 0, class = 0;
 
 		for (uint32_t i = plan->chunk_first[c];
 		     i < plan->chunk_first[c + 1]; i++) {
-			uint32_t class = pricing->layer_class[i];
-			const struct problem_cost *cost = problem_cost_at(
-				problem, plan->choice.shape, class,
-				plan->choice.recompute);
-			const struct problem_weight *weight = problem_weight_at(
-				problem, plan->choice.shape, class);
-
-			chunks->forward_s[c] += pricing->forward_s[class];
-			chunks->backward_s[c] += pricing->backward_s[class];
-			chunks->saved_bytes[c] += cost->saved_bytes;
-			chunks->working_bytes[k] = fmax(
-				chunks->working_bytes[k], cost->working_bytes);
-			chunks->parameters[k] += weight->parameters;
-			chunks->expert_parameters[k] += weight->expert_parameters;
-			plan->stage_layers[k] += problem->class_is_block[class];
-			chunks->transfer_s[c] = c + 1 == count ? 0 :
-				brute_send(pricing, k, (c + 1) % p,
-					   weight->output_bytes);
+			class = pricing->layer_class[i];
+			add_layer(pricing, chunks, c, class,
+				  policy_of(pricing, class, blocks));
+			blocks += problem->class_is_block[class];
 		}
+		plan->stage_layers[k] += blocks;
+		if (c + 1 < count)
+			chunks->transfer_s[c] = brute_send(pricing, k,
+				(c + 1) % p, problem_weight_at(problem,
+					plan->choice.shape, class)->output_bytes);
 		chunks->stage_forward_s[k] += chunks->forward_s[c];
 		chunks->stage_backward_s[k] += chunks->backward_s[c];
 	}
 }
 
+static uint32_t count_groups(const struct brute_pricing *pricing)
+{
+	const struct problem_shape *shape = pricing->shape;
+	const struct choice *choice = &pricing->plan->choice;
+	uint32_t replicas = choice->data * shape->context;
+	uint32_t cut = shape->expert * shape->expert_tensor;
+	uint32_t copies = replicas * shape->tensor / cut;
+	uint32_t sizes[] = {
+		shape->tensor, shape->context, replicas, choice->pipeline,
+		choice->shard_level ? pricing->sharers : 1,
+		choice->shard_level ? replicas / pricing->sharers : 1,
+		shape->expert, shape->expert_tensor, cut > 1 ? copies : 1,
+		cut > 1 && choice->shard_level ? pricing->expert_sharers : 1,
+		cut > 1 && choice->shard_level ?
+			copies / pricing->expert_sharers : 1,
+	};
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		count += sizes[i] > 1;
+	return count;
+}
+
+/* The reduction at the end of an iteration. */
+static double reduction(const struct brute_pricing *pricing, double parameters,
+			double experts)
+{
+	double bytes = pricing->problem->sync.reduce_bytes, time = 0;
+	uint32_t zero = pricing->plan->choice.zero;
+
+	parameters *= bytes;
+	experts *= bytes;
+	if (zero == 0)
+		return brute_group_time(pricing, GROUP_DATA_CONTEXT,
+					COLLECTIVE_ALL_REDUCE, parameters) +
+		       brute_group_time(pricing, GROUP_EXPERT_DATA,
+					COLLECTIVE_ALL_REDUCE, experts);
+	if (zero == 1)
+		time = brute_part_time(pricing, GROUP_DATA_CONTEXT, true,
+				       COLLECTIVE_REDUCE_SCATTER, parameters) +
+		       brute_part_time(pricing, GROUP_EXPERT_DATA, true,
+				       COLLECTIVE_REDUCE_SCATTER, experts);
+	return time + brute_part_time(pricing, GROUP_DATA_CONTEXT, false,
+				      COLLECTIVE_ALL_REDUCE,
+				      parameters / pricing->sharers) +
+	       brute_part_time(pricing, GROUP_EXPERT_DATA, false,
+			       COLLECTIVE_ALL_REDUCE,
+			       experts / pricing->expert_sharers);
+}
+
+static double gather_at_end(const struct brute_pricing *pricing,
+			    double parameters, double experts)
+{
+	double bytes = pricing->problem->sync.gather_bytes;
+	uint32_t zero = pricing->plan->choice.zero;
+
+	if (zero == 0 || zero == 3)
+		return 0;
+	return brute_part_time(pricing, GROUP_DATA_CONTEXT, true,
+			       COLLECTIVE_ALL_GATHER, parameters * bytes) +
+	       brute_part_time(pricing, GROUP_EXPERT_DATA, true,
+			       COLLECTIVE_ALL_GATHER, experts * bytes);
+}
+
+static double memory_of(const struct brute_pricing *pricing,
+			const struct chunks *chunks, uint32_t k)
+{
+	const struct problem_memory *memory = &pricing->problem->memory;
+	const struct choice *choice = &pricing->plan->choice;
+	double whole = chunks->parameters[k] + chunks->expert_parameters[k];
+	double share = chunks->parameters[k] / pricing->sharers +
+		       chunks->expert_parameters[k] / pricing->expert_sharers;
+	double at_once = chunks->gathered[k][0] + chunks->gathered[k][1];
+	double saved[BRUTE_STAGE_MAX], total = memory->reserve_bytes;
+
+	for (uint32_t j = 0; j < choice->virtual_stages; j++)
+		saved[j] = chunks->saved_bytes[j * choice->pipeline + k];
+	total += chunks->working_bytes[k];
+	total += count_groups(pricing) * memory->group_bytes;
+	total += brute_activations(brute_pipeline(choice), k, saved);
+	total += memory->optimizer_bytes * (choice->zero >= 1 ? share : whole);
+	total += memory->gradient_bytes *
+		 (choice->zero >= 2 ? share + at_once : whole);
+	total += memory->weight_bytes *
+		 (choice->zero >= 3 ? share + at_once : whole);
+	return total;
+}
+
 static void price_stage(const struct brute_pricing *pricing,
 			const struct chunks *chunks, uint32_t k, double extra_s)
 {
-	const struct problem *problem = pricing->problem;
-	const struct problem_memory *memory = &problem->memory;
-	const struct problem_sync *sync = &problem->sync;
+	const struct problem_sync *sync = &pricing->problem->sync;
 	struct brute_plan *plan = pricing->plan;
-	uint32_t p = plan->choice.pipeline, v = plan->choice.virtual_stages;
 	double parameters = chunks->parameters[k];
 	double experts = chunks->expert_parameters[k];
-	double replicas = plan->choice.data * pricing->shape->context;
-	uint32_t cut = pricing->shape->expert * pricing->shape->expert_tensor;
-	double copies = replicas * pricing->shape->tensor / cut;
-	double stepped = plan->choice.zero == 1 ?
-		parameters / replicas + experts / copies : parameters + experts;
-	double saved[BRUTE_STAGE_MAX], time, gather = 0;
-	uint32_t groups = (pricing->shape->tensor > 1) +
-			  (pricing->shape->context > 1) + (replicas > 1) +
-			  (p > 1);
-	enum collective reduction = plan->choice.zero == 1 ?
-		COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+	double time = reduction(pricing, parameters, experts);
+	double gather = gather_at_end(pricing, parameters, experts);
 
-	if (cut > 1)
-		groups += (pricing->shape->expert > 1) +
-			  (pricing->shape->expert_tensor > 1) + (copies > 1);
-	time = brute_group_time(pricing, GROUP_DATA_CONTEXT, reduction,
-				parameters * sync->reduce_bytes) +
-	       brute_group_time(pricing, GROUP_EXPERT_DATA, reduction,
-				experts * sync->reduce_bytes);
 	if (sync->overlap_reduce)
 		time = fmax(0, time - chunks->stage_backward_s[k]);
 	plan->reduce_exposed_s[k] = time + extra_s;
-
-	if (plan->choice.zero == 1)
-		gather = brute_group_time(pricing, GROUP_DATA_CONTEXT,
-					  COLLECTIVE_ALL_GATHER,
-					  parameters * sync->gather_bytes) +
-			 brute_group_time(pricing, GROUP_EXPERT_DATA,
-					  COLLECTIVE_ALL_GATHER,
-					  experts * sync->gather_bytes);
 	if (sync->overlap_gather)
 		gather = fmax(0, gather - chunks->stage_forward_s[k]);
-	plan->update_s[k] = gather + stepped * sync->step_bytes /
-				     sync->memory_bandwidth_Bps;
-
-	for (uint32_t j = 0; j < v; j++)
-		saved[j] = chunks->saved_bytes[j * p + k];
-	plan->stage_bytes[k] = (parameters + experts) * memory->weight_bytes +
-		(parameters + experts) * memory->gradient_bytes +
-		stepped * memory->optimizer_bytes +
-		brute_activations(p, v, plan->choice.micro_batches, k, saved) +
-		chunks->working_bytes[k] + memory->reserve_bytes +
-		groups * memory->group_bytes;
+	if (plan->choice.zero) {
+		parameters /= pricing->sharers;
+		experts /= pricing->expert_sharers;
+	}
+	plan->update_s[k] = gather + (parameters + experts) *
+			    sync->step_bytes / sync->memory_bandwidth_Bps;
+	plan->stage_bytes[k] = memory_of(pricing, chunks, k);
 }
 
 /* Share of the iteration that the device which decides its end waits for
@@ -214,8 +372,7 @@ static double bubble_share(const struct brute_pricing *pricing,
 		k++;
 	idle = plan->finish_s[k] - choice->micro_batches *
 	       (chunks->stage_forward_s[k] + chunks->stage_backward_s[k]);
-	saved = end - brute_schedule(choice->pipeline, choice->virtual_stages,
-				     choice->micro_batches, chunks->forward_s,
+	saved = end - brute_schedule(brute_pipeline(choice), chunks->forward_s,
 				     chunks->backward_s, free_s, ignored);
 	if (plan->time_s == 0)
 		return 0;
@@ -232,8 +389,7 @@ void brute_price_cut(struct brute_pricing *pricing)
 
 	fill_chunks(pricing, &chunks);
 	price_tied(pricing, chunks.parameters, extra_s);
-	brute_schedule(p, plan->choice.virtual_stages,
-		       plan->choice.micro_batches, chunks.forward_s,
+	brute_schedule(brute_pipeline(&plan->choice), chunks.forward_s,
 		       chunks.backward_s, chunks.transfer_s, plan->finish_s);
 	plan->peak_bytes = 0;
 	for (uint32_t k = 0; k < p; k++) {

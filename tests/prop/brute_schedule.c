@@ -24,12 +24,16 @@ static struct brute_operation nth(uint32_t p, uint32_t v, uint32_t q,
 	return operation;
 }
 
-uint32_t brute_order(uint32_t p, uint32_t v, uint32_t m, uint32_t k,
+uint32_t brute_order(struct brute_pipeline pipeline, uint32_t k,
 		     struct brute_operation *operation)
 {
+	uint32_t p = pipeline.stages, v = pipeline.chunks;
+	uint32_t m = pipeline.micro_batches;
 	uint32_t warm, forward = 0, backward = 0, count = 0;
 
-	if (v == 1)
+	if (pipeline.gpipe)
+		warm = m * v;
+	else if (v == 1)
 		warm = brute_smaller(p - 1 - k, m);
 	else
 		warm = brute_smaller(2 * (p - 1 - k) + (v - 1) * p, m * v);
@@ -45,18 +49,20 @@ uint32_t brute_order(uint32_t p, uint32_t v, uint32_t m, uint32_t k,
 }
 
 /* Sweeps over the devices, each running whatever it can, until all is done. */
-double brute_schedule(uint32_t p, uint32_t v, uint32_t m,
-		      const double *forward_s, const double *backward_s,
-		      const double *transfer_s, double *finish_s)
+double brute_schedule(struct brute_pipeline pipeline, const double *forward_s,
+		      const double *backward_s, const double *transfer_s,
+		      double *finish_s)
 {
 	static struct brute_operation order[BRUTE_STAGE_MAX][OPERATION_MAX];
 	static double end[2][BRUTE_STAGE_MAX][BRUTE_BATCH_MAX];
+	uint32_t p = pipeline.stages, v = pipeline.chunks;
+	uint32_t m = pipeline.micro_batches;
 	uint32_t next[BRUTE_STAGE_MAX] = { 0 }, last = p * v - 1;
 	bool moved = true;
 	double latest = 0;
 
 	for (uint32_t k = 0; k < p; k++) {
-		brute_order(p, v, m, k, order[k]);
+		brute_order(pipeline, k, order[k]);
 		finish_s[k] = 0;
 	}
 	for (uint32_t c = 0; c <= last; c++)
@@ -103,11 +109,11 @@ double brute_schedule(uint32_t p, uint32_t v, uint32_t m,
 	return latest;
 }
 
-double brute_activations(uint32_t p, uint32_t v, uint32_t m, uint32_t k,
+double brute_activations(struct brute_pipeline pipeline, uint32_t k,
 			 const double *saved_bytes)
 {
 	static struct brute_operation order[OPERATION_MAX];
-	uint32_t count = brute_order(p, v, m, k, order);
+	uint32_t count = brute_order(pipeline, k, order);
 	double now = 0, peak = 0;
 
 	for (uint32_t q = 0; q < count; q++) {

@@ -57,8 +57,8 @@ static void test_schedule(void **state)
 		random_times(&random, forward, p * v, whole);
 		random_times(&random, backward, p * v, whole);
 		random_times(&random, transfer, p * v, whole);
-		largest = brute_schedule(p, v, m, forward, backward, transfer,
-					 mine);
+		largest = brute_schedule((struct brute_pipeline){ p, v, m, false },
+					 forward, backward, transfer, mine);
 		if (largest < 0)
 			fail_msg("seed %llu: deadlock of p %u v %u m %u",
 				 (unsigned long long)seed, p, v, m);
@@ -97,10 +97,53 @@ static void test_schedule_closed_form(void **state)
 		}
 		assert_true(schedule_simulate(&input, &arena, finish) ==
 			    3 * (m * v + p - 1));
-		assert_true(brute_schedule(p, v, m, forward, backward, transfer,
+		assert_true(brute_schedule((struct brute_pipeline){ p, v, m, false },
+					   forward, backward, transfer,
 					   finish) == 3 * (m * v + p - 1));
 	}
 	arena_release(&arena);
+}
+
+/* Time through the stages `from` to the last of a flow shop of m equal jobs. */
+static double flow_shop(const double *time, const double *transfer,
+			uint32_t from, uint32_t p, uint32_t m)
+{
+	double longest = 0, sum = 0;
+
+	for (uint32_t j = from; j < p; j++) {
+		sum += time[j] + (j + 1 < p ? transfer[j] : 0);
+		longest = fmax(longest, time[j]);
+	}
+	return sum + (m - 1) * longest;
+}
+
+/* The closed form of GPipe in schedule.h holds for the oracle. */
+static void test_gpipe_closed_form(void **state)
+{
+	uint64_t first = trial_number("PROP_SEED", 1);
+	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		struct random random = { seed };
+		double forward[BRUTE_STAGE_MAX], backward[BRUTE_STAGE_MAX];
+		double transfer[BRUTE_STAGE_MAX], finish[BRUTE_STAGE_MAX];
+		uint32_t p = 1 + random_below(&random, 8);
+		uint32_t m = 1 + random_below(&random, 20);
+		bool whole = random_chance(&random, 0.3);
+
+		random_times(&random, forward, p, whole);
+		random_times(&random, backward, p, whole);
+		random_times(&random, transfer, p, whole);
+		brute_schedule((struct brute_pipeline){ p, 1, m, true }, forward,
+			       backward, transfer, finish);
+		for (uint32_t k = 0; k < p; k++)
+			if (!trial_near(finish[k], flow_shop(forward, transfer,
+							     0, p, m) +
+					flow_shop(backward, transfer, k, p, m)))
+				fail_msg("seed %llu: device %u ends at %.17g",
+					 (unsigned long long)seed, k, finish[k]);
+	}
 }
 
 static void test_order_and_peak(void **state)
@@ -118,8 +161,9 @@ static void test_order_and_peak(void **state)
 		uint32_t v = p == 1 ? 1 : 1 + random_below(&random, 4);
 		uint32_t m = v > 1 ? p * (1 + random_below(&random, 5)) :
 				     1 + random_below(&random, 20);
+		struct brute_pipeline pipeline = { p, v, m, false };
 		uint32_t k = random_below(&random, p);
-		uint32_t length = brute_order(p, v, m, k, mine);
+		uint32_t length = brute_order(pipeline, k, mine);
 
 		random_times(&random, saved, v, random_chance(&random, 0.5));
 		assert_int_equal(length, schedule_order(p, v, m, k, theirs));
@@ -129,7 +173,7 @@ static void test_order_and_peak(void **state)
 			    mine[q].micro_batch != theirs[q].micro_batch)
 				fail_msg("seed %llu: operation %u differs",
 					 (unsigned long long)seed, q);
-		peak = brute_activations(p, v, m, k, saved);
+		peak = brute_activations(pipeline, k, saved);
 		for (uint32_t j = 0; j < v; j++)
 			together += saved[j];
 		if (schedule_least_kept(p, v, m, k) * together >
@@ -245,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_collective),
 		cmocka_unit_test(test_schedule),
 		cmocka_unit_test(test_schedule_closed_form),
+		cmocka_unit_test(test_gpipe_closed_form),
 		cmocka_unit_test(test_order_and_peak),
 		cmocka_unit_test(test_devices),
 	};

@@ -36,12 +36,13 @@ static void print_choice(const struct problem *problem,
 
 	print_error("    shape %u (tensor %u context %u expert %u x %u micro-batch "
 		    "%u) data %u "
-		    "pipeline %u virtual %u micro-batches %u zero %u recompute "
-		    "%d\n", choice->shape, shape->tensor, shape->context,
+		    "pipeline %u virtual %u micro-batches %u zero %u within "
+		    "%u recompute %d (%u layers) schedule %d\n", choice->shape, shape->tensor, shape->context,
 		    shape->expert, shape->expert_tensor, shape->micro_batch,
 		    choice->data, choice->pipeline,
 		    choice->virtual_stages, choice->micro_batches, choice->zero,
-		    (int)choice->recompute);
+		    choice->shard_level, (int)choice->recompute,
+		    choice->recompute_layers, (int)choice->schedule);
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		print_error("    level %u: tensor %u context %u data %u pipeline "
 			    "%u\n", l, placement->factor[0][l],

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The independent checker: what a level lets through, and transfers between
+ * stages.
+ */
+#include "solver/feasible_check.h"
+
+#include <math.h>
+
+/* A share of a child's links at level l, for each of k senders in it. */
+double feasible_links_Bps(const struct check *c, uint32_t l, double senders,
+			  double share)
+{
+	const struct problem_level *level = &c->problem->level[l];
+	double links = level->nics > 0 ? level->nics : c->below[l];
+
+	return share * links * level->bandwidth_Bps /
+	       level->oversubscription / senders;
+}
+
+/* What each gets of that, the efficiency aside. */
+double feasible_rate_Bps(const struct check *c, uint32_t l, double senders,
+			 double share)
+{
+	return fmin(c->problem->level[l].bandwidth_Bps,
+		    feasible_links_Bps(c, l, senders, share));
+}
+
+/* The least rate of the switches below a level, for what all used devices
+ * send, or only those of one pipeline rank. */
+double feasible_passed_Bps(const struct check *c, uint32_t level, bool one_rank)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	double least_Bps = INFINITY, ranks = 1;
+
+	for (uint32_t l = 0; l < level; l++) {
+		double senders = one_rank ? c->used[l] / ranks : c->used[l];
+
+		if (c->problem->level[l].kind == LEVEL_SWITCH)
+			least_Bps = fmin(least_Bps, c->problem->level[l].efficiency *
+					 feasible_rate_Bps(c, l, senders, 1));
+		ranks *= factor[l];
+	}
+	return least_Bps;
+}
+
+/* The outermost level at which two pipeline ranks lie in different children. */
+uint32_t feasible_pipeline_level(const struct check *c, uint32_t a, uint32_t b)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	uint32_t highest = 0;
+
+	for (uint32_t l = 0; l < c->problem->level_count; l++) {
+		if (a % factor[l] != b % factor[l])
+			highest = l;
+		a /= factor[l];
+		b /= factor[l];
+	}
+	return highest;
+}
+
+/* Positions from one pipeline rank to the next at a level. */
+static double pipeline_stride(const struct check *c, uint32_t l)
+{
+	const struct placement *placement = &c->plan->placement;
+
+	return (double)placement->factor[DIMENSION_TENSOR][l] *
+	       placement->factor[DIMENSION_CONTEXT][l] *
+	       placement->factor[DIMENSION_DATA][l];
+}
+
+/* How far the next stage's device lies from this one's within their children
+ * of the level, in devices, when the boundary crosses it. */
+static double border_shift(const struct check *c, uint32_t level)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	double shift = 0;
+
+	for (uint32_t l = 0; l < level; l++)
+		shift += (factor[l] - 1.0) * pipeline_stride(c, l) * c->below[l];
+	return shift;
+}
+
+/* From one pipeline rank to `ahead` ranks further at level l: what each sender
+ * gets, and how many children it passes. */
+static double border_Bps(const struct check *c, uint32_t l, double ahead,
+			 double *hops)
+{
+	const uint32_t *factor = c->plan->placement.factor[DIMENSION_PIPELINE];
+	const struct problem_level *at = &c->problem->level[l];
+	double ranks = 1, share = 1, apart = 1;
+
+	*hops = 1;
+	for (uint32_t i = 0; i < l; i++)
+		ranks *= factor[i];
+	if (at->kind == LEVEL_FULL && at->fanout > 1)
+		share = 1 / (at->fanout - 1.0);
+	if (at->kind == LEVEL_RING) {
+		apart = pipeline_stride(c, l);
+		*hops = ahead * apart;
+		if (at->wrap)
+			*hops = fmin(*hops, at->fanout - *hops);
+		share = at->wrap && 2 * *hops == at->fanout ? 1 : 0.5;
+	}
+	return at->efficiency *
+	       feasible_rate_Bps(c, l, apart * c->used[l] / ranks, share);
+}
+
+double feasible_transfer_s(const struct check *c, uint32_t level, double bytes)
+{
+	const struct problem_level *at = &c->problem->level[level];
+	double hops, extra_s = 0, latency_s;
+	double rate_Bps = fmin(border_Bps(c, level, 1, &hops),
+			       feasible_passed_Bps(c, level, true));
+
+	latency_s = at->overhead_s + hops * at->latency_s;
+	for (uint32_t l = level; l > 0 && c->problem->level[l].joined; l--) {
+		const struct problem_level *inner = &c->problem->level[l - 1];
+		double ranks = c->plan->placement.factor[DIMENSION_PIPELINE][l - 1];
+		double back_Bps = border_Bps(c, l - 1, ranks - 1, &hops);
+
+		if (ranks < 2)
+			continue;
+		latency_s += hops * inner->latency_s;
+		rate_Bps = fmin(rate_Bps, back_Bps);
+	}
+	if (at->rails > 0 && level > 0 &&
+	    fmod(border_shift(c, level), at->rails) != 0) {
+		const struct problem_level *inner = at - 1;
+
+		extra_s = inner->latency_s +
+			  bytes / (inner->efficiency * inner->bandwidth_Bps);
+	}
+	return latency_s + bytes / rate_Bps + extra_s;
+}
