@@ -63,7 +63,9 @@ static void small_init(struct small *small)
 /* Two stages of two layers, four micro-batches. */
 static void use_pipeline(struct small *small)
 {
-	small->plan.choice = (struct choice){ 0, 1, 2, 1, 4, 0, RECOMPUTE_NONE };
+	small->plan.choice = (struct choice){
+		.data = 1, .pipeline = 2, .virtual_stages = 1, .micro_batches = 4,
+	};
 	small->plan.placement.factor[DIMENSION_PIPELINE][0] = 2;
 	small->plan.chunk_count = 2;
 	small->first[1] = 2;
@@ -73,7 +75,10 @@ static void use_pipeline(struct small *small)
 /* One stage on two replicas, two micro-batches each. */
 static void use_data(struct small *small, uint32_t zero)
 {
-	small->plan.choice = (struct choice){ 0, 2, 1, 1, 2, zero, RECOMPUTE_NONE };
+	small->plan.choice = (struct choice){
+		.data = 2, .pipeline = 1, .virtual_stages = 1, .micro_batches = 2,
+		.zero = zero,
+	};
 	small->plan.placement.factor[DIMENSION_DATA][0] = 2;
 	small->plan.chunk_count = 1;
 	small->first[1] = 4;
