@@ -205,6 +205,15 @@ struct ir_level {
 	struct problem_level network;
 };
 
+/* One kind of children of a cluster whose children differ. */
+struct ir_kind {
+	const char *name;		/* of the child: a topology's or a device's */
+	struct span span;
+	uint32_t count;			/* children of this kind */
+	uint32_t first_device;		/* its devices' numbers follow, in the cluster's */
+	struct ir *only;		/* the same job on this kind alone */
+};
+
 struct ir_topology {
 	const char *name;
 	struct span span;
@@ -212,6 +221,13 @@ struct ir_topology {
 	struct ir_level level[LEVEL_MAX];	/* innermost first */
 	uint32_t level_count;
 	uint32_t device_count;
+	/* A cluster of several kinds: this topology is then what is equal in all
+	 * children of the outermost level, each device as slow and small as the
+	 * slowest and smallest. */
+	struct ir_kind *kind;
+	uint32_t kind_count;		/* 0: all children are alike */
+	uint32_t cluster_devices;	/* of all kinds, also in each kind's own topology;
+					 * 0: device_count */
 };
 
 enum ir_optimizer { IR_ADAM, IR_SGD, IR_OPTIMIZER_COUNT };

@@ -191,6 +191,13 @@ static void print_topology(struct text *out, const struct ir_topology *topology)
 		describe_level(&topology->level[i].network, out);
 		text_append_char(out, '\n');
 	}
+	for (uint32_t i = 0; i < topology->kind_count; i++) {
+		const struct ir_kind *kind = &topology->kind[i];
+
+		text_printf(out, "kind %s count=%" PRIu32 " first_device=%" PRIu32
+			    "\n", kind->name, kind->count, kind->first_device);
+		print_topology(out, &kind->only->topology);
+	}
 }
 
 static const char *op_spelling(enum predicate_op op)

@@ -320,6 +320,54 @@ static const char *verify_job(const struct ir *ir)
 	return reason;
 }
 
+/* The job on one kind alone, which is that of the whole but for its devices. */
+static const char *verify_kind(const struct ir *ir, const struct ir_kind *kind)
+{
+	const struct ir *only = kind->only;
+	const struct ir_topology *topology = &only->topology;
+	const char *found;
+
+	found = verify_model(only);
+	if (!found)
+		found = verify_topology(topology);
+	if (!found)
+		found = verify_job(only);
+	if (found)
+		return found;
+	FAIL_UNLESS(kind->name && !topology->kind_count &&
+			    topology->cluster_devices ==
+				    ir->topology.cluster_devices,
+		    "a kind is no topology of alike devices");
+	FAIL_UNLESS(topology->level[topology->level_count - 1].network.fanout ==
+			    kind->count,
+		    "a kind has another number of children");
+	FAIL_UNLESS(only->model.class_count == ir->model.class_count &&
+			    only->job.global_batch == ir->job.global_batch,
+		    "a kind has another job");
+	return NULL;
+}
+
+static const char *verify_kinds(const struct ir *ir)
+{
+	const struct ir_topology *topology = &ir->topology;
+	uint32_t devices = 0;
+	const char *found = NULL;
+
+	FAIL_UNLESS(topology->kind_count != 1 && topology->kind_count <= KIND_MAX,
+		    "a cluster has too many kinds, or too few");
+	for (uint32_t k = 0; !found && k < topology->kind_count; k++) {
+		const struct ir_kind *kind = &topology->kind[k];
+
+		FAIL_UNLESS(kind->first_device == devices,
+			    "the devices of a kind have the wrong numbers");
+		devices += kind->only->topology.device_count;
+		found = verify_kind(ir, kind);
+	}
+	FAIL_UNLESS(!topology->kind_count || topology->cluster_devices == devices,
+		    "the devices of the kinds do not add up");
+	return found;
+}
+
 bool ir_verify(const struct ir *ir, const char **reason)
 {
 	const char *found = verify_model(ir);
@@ -328,6 +376,8 @@ bool ir_verify(const struct ir *ir, const char **reason)
 		found = verify_topology(&ir->topology);
 	if (!found)
 		found = verify_job(ir);
+	if (!found)
+		found = verify_kinds(ir);
 	if (reason)
 		*reason = found;
 	return !found;

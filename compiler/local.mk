@@ -60,6 +60,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_experts.c \
 	%D%/lower_extent.c \
 	%D%/lower_job.c \
+	%D%/lower_kinds.c \
 	%D%/lower_level.c \
 	%D%/lower_model.c \
 	%D%/lower_objective.c \

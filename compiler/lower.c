@@ -98,6 +98,19 @@ static bool (*const passes[])(struct lower *) = {
 	lower_objective,
 };
 
+/* The job on one topology of alike devices; NULL after reported errors. */
+static struct ir *lower_variant(struct lower *lower)
+{
+	bool good = true;
+
+	eval_init(&lower->eval, lower->compilation);
+	lower->ir = ARENA_NEW(lower->arena, struct ir);
+	lower->scope = scope_new(lower->arena, lower->module->scope);
+	for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
+		good = passes[i](lower) && good;
+	return good ? lower->ir : NULL;
+}
+
 struct ir *lower_job(struct compilation *compilation,
 		     const struct module *module, const char *job_name)
 {
@@ -107,17 +120,23 @@ struct ir *lower_job(struct compilation *compilation,
 		.diags = &compilation->diags,
 		.module = module,
 	};
-	bool good = true;
+	const struct lower blank = lower;
+	struct ir *ir;
 
 	lower.job = module_find_job(compilation, module, job_name);
 	if (!lower.job)
 		return NULL;
-	eval_init(&lower.eval, compilation);
-	lower.ir = ARENA_NEW(lower.arena, struct ir);
-	lower.scope = scope_new(lower.arena, module->scope);
-	for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++)
-		good = passes[i](&lower) && good;
-	return good ? lower.ir : NULL;
+	ir = lower_variant(&lower);
+	for (uint32_t k = 0; ir && k < ir->topology.kind_count; k++) {
+		struct lower kind = blank;
+
+		kind.job = lower.job;
+		kind.variant = &lower.kinds->at[k];
+		ir->topology.kind[k].only = lower_variant(&kind);
+		if (!ir->topology.kind[k].only)
+			return NULL;
+	}
+	return ir;
 }
 
 bool model_count_parameters(const struct eval *eval, const struct record *model,

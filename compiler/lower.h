@@ -28,6 +28,19 @@ struct job_let {
 	const struct ast *expression;	/* mentions plan variables */
 };
 
+/* One topology of alike devices, of those a cluster of several kinds stands for. */
+struct lower_variant {
+	struct record *record;		/* as if written so; NULL: the equal part */
+	struct record *device;		/* what `device` means in the job */
+	struct ir_topology topology;
+};
+
+struct lower_kinds {
+	struct lower_variant equal;	/* what is equal in all kinds */
+	struct lower_variant at[KIND_MAX];
+	uint32_t count;
+};
+
 /* The state of one lowering. */
 struct lower {
 	struct compilation *compilation;
@@ -43,6 +56,8 @@ struct lower {
 	VEC(struct ir_requirement) requirement;
 	struct record *model;		/* NULL until found */
 	struct record *topology;
+	const struct lower_variant *variant;	/* instead of the topology's own levels */
+	const struct lower_kinds *kinds;	/* NULL: all children are alike */
 	uint32_t depth;			/* of nested expressions now */
 };
 
@@ -77,6 +92,13 @@ bool lower_plans(struct lower *lower);
 bool lower_requirements(struct lower *lower);
 bool lower_place(struct lower *lower);
 bool lower_objective(struct lower *lower);
+
+/* In lower_topology.c: a topology whose devices are all alike. */
+bool lower_plain_topology(struct lower *lower, const struct record *record);
+
+/* In lower_kinds.c: if the children of the topology differ, finds what it stands
+ * for, and chooses the equal part as variant unless one is chosen already. */
+bool lower_kinds(struct lower *lower);
 
 /* Levels of a hierarchy, in lower_level.c: fills levels and device_count of the
  * program's topology. */

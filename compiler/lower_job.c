@@ -280,7 +280,9 @@ static void bind_records(struct lower *lower)
 	struct record *device = NULL;
 	const struct field *field;
 
-	if (lower->topology) {
+	if (lower->variant) {
+		device = lower->variant->device;
+	} else if (lower->topology) {
 		field = record_find(lower->topology, name);
 		if (field && field->value->kind == VALUE_RECORD)
 			device = field->value->record;
@@ -303,6 +305,7 @@ bool lower_job_fields(struct lower *lower)
 			  &lower->topology) && good;
 	good = job_batch(lower, body) && good;
 	good = job_symbols(lower, body) && good;
+	good = lower_kinds(lower) && good;
 	bind_records(lower);
 	return good;
 }

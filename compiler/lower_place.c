@@ -91,6 +91,28 @@ static bool place_item(struct lower *lower, const struct ast *item)
 	return true;
 }
 
+/* Tensor groups do not mix device types unless a rule lets them. */
+static void keep_types_apart(struct lower *lower)
+{
+	const struct ir_topology *topology = &lower->ir->topology;
+	struct ir_job *job = &lower->ir->job;
+	uint32_t *within = &job->within[DIMENSION_TENSOR];
+	struct ir_domain single = { .given = true, .span = topology->span,
+				    .count = 1 };
+
+	if (!topology->kind_count || *within)
+		return;
+	if (topology->level_count > 1) {
+		*within = topology->level_count - 1;
+		return;
+	}
+	single.at = ARENA_ARRAY(lower->arena, uint32_t, 1);
+	single.at[0] = 1;
+	lower_require_member(lower, VARIABLE_TENSOR, &single);
+	job->requirement = lower->requirement.at;
+	job->requirement_count = (uint32_t)lower->requirement.count;
+}
+
 bool lower_place(struct lower *lower)
 {
 	const struct ast *body = lower_body(lower->job);
@@ -107,5 +129,6 @@ bool lower_place(struct lower *lower)
 			if (rules->child[j])
 				good = place_item(lower, rules->child[j]) && good;
 	}
+	keep_types_apart(lower);
 	return good;
 }

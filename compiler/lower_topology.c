@@ -254,16 +254,26 @@ static bool check_topology_items(struct lower *lower,
 	return good;
 }
 
-bool lower_topology(struct lower *lower)
+bool lower_plain_topology(struct lower *lower, const struct record *record)
 {
-	const struct record *record = lower->topology;
-	bool good;
+	bool good = check_topology_items(lower, record);
 
-	if (!record)
-		return false;
 	lower->ir->topology.name = record->name;
 	lower->ir->topology.span = record->span;
-	good = check_topology_items(lower, record);
 	good = lower_device(lower, record) && good;
 	return lower_levels(lower, record) && good;
+}
+
+bool lower_topology(struct lower *lower)
+{
+	if (!lower->topology)
+		return false;
+	if (lower->variant) {
+		lower->ir->topology = lower->variant->topology;
+		return true;
+	}
+	/* Children that differ and could not be joined were reported. */
+	if (lower->topology->part_count && lower->topology->part[0]->part_count)
+		return false;
+	return lower_plain_topology(lower, lower->topology);
 }

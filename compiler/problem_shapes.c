@@ -217,7 +217,10 @@ static uint32_t devices_max(const struct problem_build *build)
 {
 	const struct ir_domain *domain =
 		&build->ir->job.domain[VARIABLE_DEVICES];
-	uint32_t all = build->ir->topology.device_count;
+	const struct ir_topology *topology = &build->ir->topology;
+	/* Kinds of a cluster have the same shapes: those of all its devices. */
+	uint32_t all = topology->cluster_devices ? topology->cluster_devices :
+						   topology->device_count;
 
 	if (!domain->given || domain->count == 0)
 		return all;

@@ -4,6 +4,8 @@
  */
 #include "compiler/value_show.h"
 
+#include <string.h>
+
 #include "lang/call.h"
 #include "lang/scope.h"
 
@@ -94,6 +96,20 @@ static void show_layers(const struct record *model, uint32_t indent,
 	text_append(out, "}\n");
 }
 
+/* The children of a level as the list that made them. */
+static void show_children(const struct record *level, struct text *out)
+{
+	text_append(out, "[");
+	for (uint32_t i = 0; i < level->part_count; i++) {
+		text_append(out, i ? ", " : "");
+		if (level->part_repeat[i] != 1)
+			text_printf(out, "%u * ", level->part_repeat[i]);
+		text_append(out, level->part[i]->name);
+		show_arguments(level->part[i], 0, out);
+	}
+	text_append(out, "]\n");
+}
+
 static void show_fields(const struct record *record, uint32_t indent,
 			struct text *out)
 {
@@ -111,6 +127,11 @@ static void show_fields(const struct record *record, uint32_t indent,
 			continue;
 		}
 		text_append(out, " = ");
+		if (record->kind == RECORD_LEVEL && record->part_count &&
+		    !strcmp(field->name, "children")) {
+			show_children(record, out);
+			continue;
+		}
 		if (field->value->kind == VALUE_RECORD &&
 		    field->value->record->name)
 			text_append(out, field->value->record->name);
@@ -138,7 +159,7 @@ static void show_record(const struct record *record, uint32_t indent,
 	show_fields(record, indent + 2, out);
 	if (record->kind == RECORD_MODEL) {
 		show_layers(record, indent + 2, out);
-	} else {
+	} else if (record->kind != RECORD_LEVEL) {
 		for (uint32_t i = 0; i < record->part_count; i++) {
 			show_indent(indent + 2, out);
 			show_record(record->part[i], indent + 2, out);
@@ -231,7 +252,7 @@ static json_t *parts_json(const struct record *record, struct arena *arena)
 	for (uint32_t i = 0; i < record->part_count; i++) {
 		json_t *part = record_json(record->part[i], arena);
 
-		if (record->kind == RECORD_MODEL)
+		if (record->kind != RECORD_TOPOLOGY)
 			json_object_set_new(part, "count",
 					    json_integer(record->part_repeat[i]));
 		json_array_append_new(array, part);
@@ -258,14 +279,21 @@ static json_t *record_json(const struct record *record, struct arena *arena)
 			json_object_set_new(fields, parameters->child[i]->name,
 					    value_json(value, arena));
 	}
-	for (uint32_t i = 0; i < record->field_count; i++)
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		/* The parts show the children with their numbers. */
+		if (record->kind == RECORD_LEVEL && record->part_count &&
+		    !strcmp(record->field[i].name, "children"))
+			continue;
 		json_object_set_new(fields, record->field[i].name,
 				    value_json(record->field[i].value, arena));
+	}
 	json_object_set_new(object, "fields", fields);
 	if (record->kind == RECORD_MODEL)
 		json_object_set_new(object, "layers", parts_json(record, arena));
 	else if (record->kind == RECORD_TOPOLOGY)
 		json_object_set_new(object, "levels", parts_json(record, arena));
+	else if (record->kind == RECORD_LEVEL && record->part_count)
+		json_object_set_new(object, "children", parts_json(record, arena));
 	return object;
 }
 

@@ -148,15 +148,6 @@ static void make_block(struct maker *maker, const struct ast *item)
 	maker_set(maker, item, value);
 }
 
-/* What a later version understands. */
-bool maker_is_later_field(const struct maker *maker, const struct ast *item)
-{
-	if (maker->record->kind != RECORD_LEVEL &&
-	    maker->record->kind != RECORD_TOPOLOGY)
-		return false;
-	return !strcmp(item->name, "children");
-}
-
 void maker_item(struct maker *maker, const struct ast *item)
 {
 	enum record_kind kind = maker->record->kind;
@@ -169,10 +160,10 @@ void maker_item(struct maker *maker, const struct ast *item)
 		make_function(maker, item);
 		return;
 	case AST_FIELD:
-		if (maker_is_later_field(maker, item))
-			maker_not_yet(maker, item, item->name);
-		else
+		if (!maker_is_children(maker, item))
 			make_field(maker, item);
+		else if (maker_is_new(maker, item))
+			maker_children(maker, item);
 		return;
 	case AST_BLOCK:
 		if (kind == RECORD_DEVICE || kind == RECORD_BLOCK ||

@@ -45,10 +45,9 @@ void maker_set(struct maker *maker, const struct ast *item,
 bool maker_is_new(struct maker *maker, const struct ast *item);
 /* Reports an item that cannot stand in such a record. */
 void maker_refuse(struct maker *maker, const struct ast *item);
-/* Reports what a later version understands, and whether a field is such. */
+/* Reports what a later version understands. */
 void maker_not_yet(struct maker *maker, const struct ast *item,
 		   const char *what);
-bool maker_is_later_field(const struct maker *maker, const struct ast *item);
 
 /* Reads one item of a body into the record; reports and clears `ok`. */
 void maker_item(struct maker *maker, const struct ast *item);
@@ -67,6 +66,16 @@ bool eval_topology_devices(struct eval *eval, const struct record *topology,
 /* topology.levels: its levels as a list, innermost first. */
 void eval_topology_levels(struct eval *eval, const struct record *topology,
 			  struct span span, struct value *value);
+
+/* ---- children of several kinds (eval_children.c) ---- */
+
+/* Whether the item is `children = ..` of a level. */
+bool maker_is_children(const struct maker *maker, const struct ast *item);
+/* Reads it: the children become the parts of the record. */
+void maker_children(struct maker *maker, const struct ast *item);
+/* Devices of all children of such a level together. */
+bool eval_children_devices(struct eval *eval, const struct record *level,
+			   double *devices);
 
 /* ---- models (eval_model.c) ---- */
 

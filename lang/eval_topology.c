@@ -22,11 +22,20 @@ void maker_level(struct maker *maker, const struct ast *item)
 	if (!maker_block_record(maker, item->child[1], RECORD_LEVEL,
 				label->name, item, &level))
 		maker->ok = false;
+	if (level->part_count && maker->part.count) {
+		maker->ok = diag_error(diags, E_CHILDREN, label->span,
+				       "the children of '%s' bring their own levels, and another is written before it",
+				       label->name);
+		diag_label(diags, maker->part.at[0]->span, "this one");
+		diag_help(diags, "write '%s' in a topology of its own, and that in 'children'",
+			  maker->part.at[0]->name);
+	}
 	VEC_PUSH(&maker->part, arena_of(maker->eval), level);
 	VEC_PUSH(&maker->repeat, arena_of(maker->eval), 1);
 }
 
-/* What a level joins: its fanout, or the product of its torus. */
+/* What a level joins: its fanout, or the product of its torus; where children
+ * differ, all their devices. */
 static bool level_children(struct eval *eval, const struct record *level,
 			   double *children)
 {
@@ -34,6 +43,8 @@ static bool level_children(struct eval *eval, const struct record *level,
 		level, intern_string(&eval->compilation->intern, "torus"));
 
 	*children = 1;
+	if (level->part_count)
+		return eval_children_devices(eval, level, children);
 	if (!torus)
 		return eval_field_number(eval, level, "fanout", UNIT_NONE, true,
 					 children);

@@ -167,8 +167,8 @@ static bool change_record(struct eval *eval, struct scope *scope,
 	for (uint32_t i = 0; i < body->child_count; i++) {
 		const struct ast *item = body->child[i];
 
-		if (item->kind == AST_FIELD && maker_is_later_field(&maker, item))
-			maker_not_yet(&maker, item, item->name);
+		if (item->kind == AST_FIELD && maker_is_children(&maker, item))
+			maker_children(&maker, item);
 		else if (item->kind == AST_FIELD)
 			change_field(&maker, item);
 		else if (item->kind == AST_BLOCK && old->kind != RECORD_MODEL &&

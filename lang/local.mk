@@ -33,6 +33,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval.c \
 	%D%/eval.h \
 	%D%/eval_call.c \
+	%D%/eval_children.c \
 	%D%/eval_internal.h \
 	%D%/eval_member.c \
 	%D%/eval_model.c \

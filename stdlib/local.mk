@@ -98,6 +98,7 @@ explain_pages = \
 	E0412.md \
 	E0413.md \
 	E0414.md \
+	E0416.md \
 	E0501.md \
 	E0502.md \
 	E0503.md \
