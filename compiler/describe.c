@@ -204,6 +204,10 @@ void describe_level(const struct problem_level *level, struct text *out)
 	describe_field(out, "efficiency", level->efficiency);
 	if (level->overhead_s > 0)
 		describe_field(out, "overhead", level->overhead_s);
+	if (level->short_efficiency > 0) {
+		describe_field(out, "short_efficiency", level->short_efficiency);
+		describe_field(out, "short_overhead", level->short_overhead_s);
+	}
 	if (level->nics)
 		text_printf(out, " nics=%u", level->nics);
 	if (level->rails)

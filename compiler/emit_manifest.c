@@ -94,6 +94,8 @@ static json_t *make_level(const struct ir_level *level)
 	set(object, "reduction_efficiency",
 	    number(level->network.reduction_efficiency));
 	set(object, "overhead", number(level->network.overhead_s));
+	set(object, "short_efficiency", number(level->network.short_efficiency));
+	set(object, "short_overhead", number(level->network.short_overhead_s));
 	set(object, "kind", json_string(level_kind_name(level->network.kind)));
 	set(object, "wrap", json_boolean(level->network.wrap));
 	set(object, "joined", json_boolean(level->network.joined));

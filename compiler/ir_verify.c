@@ -258,6 +258,9 @@ static const char *verify_topology(const struct ir_topology *topology)
 			    level->efficiency <= 1 && level->oversubscription >= 1 &&
 			    is_number(level->oversubscription) &&
 			    is_number(level->overhead_s) &&
+			    is_number(level->short_overhead_s) &&
+			    level->short_efficiency >= 0 &&
+			    level->short_efficiency <= 1 &&
 			    level->reduction_efficiency >= 0 &&
 			    level->reduction_efficiency <= 1,
 			    "a level is out of range");

@@ -10,7 +10,8 @@
 
 static const char *const level_fields[] = {
 	"fanout", "torus", "kind", "wrap", "bandwidth", "latency", "overhead",
-	"oversubscription", "efficiency", "nics", "rails",
+	"oversubscription", "efficiency", "short_efficiency", "short_overhead",
+	"nics", "rails",
 	"in_network_reduction", "reduction_efficiency",
 };
 
@@ -277,6 +278,12 @@ static bool level_numbers(struct lower *lower, const struct record *record,
 			    ratio, &network->oversubscription) && good;
 	good = level_number(lower, record, "efficiency", UNIT_NONE, false, share,
 			    &network->efficiency) && good;
+	if (level_field(lower, record, "short_efficiency") ||
+	    level_field(lower, record, "short_overhead"))
+		good = level_number(lower, record, "short_efficiency", UNIT_NONE,
+				    true, share, &network->short_efficiency) &&
+		       level_number(lower, record, "short_overhead", UNIT_SECOND,
+				    true, time, &network->short_overhead_s) && good;
 	if (level_field(lower, record, "reduction_efficiency"))
 		good = level_number(lower, record, "reduction_efficiency",
 				    UNIT_NONE, true, share,

@@ -239,8 +239,9 @@ static struct group_walk walk_group(const struct check *c, struct group_part par
 	return walk;
 }
 
-double feasible_collective_s(const struct check *c, enum collective kind,
-			     struct group_part part, double bytes)
+/* By the protocol that the levels of the problem stand for. */
+static double protocol_s(const struct check *c, enum collective kind,
+			 struct group_part part, double bytes)
 {
 	struct group_walk walk = walk_group(c, part);
 	double n = walk.members, ring_s, half_s, best_s;
@@ -269,4 +270,28 @@ double feasible_collective_s(const struct check *c, enum collective kind,
 		best_s = half_s;
 	}
 	return best_s + walk.overhead_s;
+}
+
+double feasible_collective_s(const struct check *c, enum collective kind,
+			     struct group_part part, double bytes)
+{
+	double best_s = protocol_s(c, kind, part, bytes);
+	struct problem shorter = *c->problem;
+	struct check by_short = *c;
+	bool has_short = false;
+
+	by_short.problem = &shorter;
+	for (uint32_t l = 0; l < shorter.level_count; l++) {
+		struct problem_level *at = &shorter.level[l];
+
+		at->in_network_reduction = false;
+		if (at->short_efficiency <= 0)
+			continue;
+		has_short |= feasible_members(c, part, l) > 1;
+		at->efficiency = at->short_efficiency;
+		at->overhead_s = at->short_overhead_s;
+	}
+	if (!has_short)
+		return best_s;
+	return fmin(best_s, protocol_s(&by_short, kind, part, bytes));
 }

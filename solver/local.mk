@@ -36,6 +36,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/most.h \
 	%D%/network.c \
 	%D%/network.h \
+	%D%/network_lines.c \
+	%D%/network_rate.h \
 	%D%/partition.c \
 	%D%/partition.h \
 	%D%/partition_bound.c \

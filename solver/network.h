@@ -67,6 +67,12 @@
  * order, over D; a round lasts as long as its slowest part, and D rounds make
  * the sum. That is taken if its time per byte is less; latencies are the same.
  *
+ * Messages may also go by a protocol for short ones, where a level has one: each
+ * level with a short_efficiency then counts with that and its short_overhead, and
+ * nothing is added up in the network. The cheaper protocol is taken, for the whole
+ * collective. (NCCL: LL and LL128 beside Simple; Hu et al. 2025, "Demystifying NCCL".)
+ * Transfers always go by the other.
+ *
  * Rings and trees come in as many copies as a group has members in a child,
  * each through its own member's link, as NCCL builds one per NIC: hence N_l
  * shares of level l. On rings and full levels data goes both ways, or over all
@@ -143,8 +149,7 @@ struct network_line {
 
 enum { NETWORK_LINES = 4 };
 
-struct network_lines {
-	bool alone;			/* a group of one: no time at all */
+struct protocol_lines {
 	/* What all-reduce may choose from; two that are the same when an algorithm
 	 * is not offered. */
 	struct network_line all_reduce[NETWORK_LINES];	/* ring, hierarchical, tree,
@@ -153,6 +158,13 @@ struct network_lines {
 					 * hierarchical */
 	struct network_line all_to_all;
 	struct network_line broadcast;
+};
+
+struct network_lines {
+	bool alone;			/* a group of one: no time at all */
+	uint32_t protocols;		/* to choose from: 1 or 2 */
+	struct protocol_lines by[2];	/* for large messages, for short ones; the same
+					 * when there is one */
 };
 
 struct network_lines network_lines(const struct problem *problem,

@@ -163,12 +163,15 @@ static const char *check_level(const struct problem_level *level, bool innermost
 		return "a level is of no kind";
 	if (!(level->bandwidth_Bps > 0) || !isfinite(level->bandwidth_Bps))
 		return "a bandwidth is not positive and finite";
-	if (!is_amount(level->latency_s) || !is_amount(level->overhead_s))
+	if (!is_amount(level->latency_s) || !is_amount(level->overhead_s) ||
+	    !is_amount(level->short_overhead_s))
 		return "a latency is negative or not finite";
 	if (!(level->oversubscription >= 1) || !isfinite(level->oversubscription))
 		return "an oversubscription is below 1 or not finite";
 	if (!(level->efficiency > 0) || level->efficiency > 1)
 		return "an efficiency is not in (0, 1]";
+	if (!(level->short_efficiency >= 0) || level->short_efficiency > 1)
+		return "an efficiency of short messages is not in [0, 1]";
 	if (!(level->reduction_efficiency >= 0) || level->reduction_efficiency > 1)
 		return "an efficiency of reductions is not in [0, 1]";
 	if (level->nics > DEVICES_MAX || level->rails > DEVICES_MAX)

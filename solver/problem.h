@@ -43,6 +43,9 @@ struct problem_level {
 	double oversubscription;	/* >= 1: a child's uplink carries
 					 * children's devices x bandwidth / this */
 	double efficiency;		/* share of the bandwidth large messages reach */
+	double short_efficiency;	/* share by the protocol for short messages; 0:
+					 * there is none */
+	double short_overhead_s;	/* its overhead, in place of overhead_s */
 	uint32_t nics;			/* of one child, each of that bandwidth; 0: one
 					 * per device */
 	uint32_t rails;			/* separate networks, device i of a child on

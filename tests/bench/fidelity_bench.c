@@ -20,15 +20,21 @@
 #define RUNS_MAX 4096
 #define NAME_MAX_BYTES 96
 
+/* The links of a node, as std.topology.dgx has them. */
+#define NVLINK_3 "bandwidth = 300GB/s latency = 0.3us efficiency = 72% " \
+	"overhead = 70us short_efficiency = 36% short_overhead = 14us"
+#define NVLINK_4 "bandwidth = 450GB/s latency = 0.2us efficiency = 74% " \
+	"overhead = 55us short_efficiency = 53% short_overhead = 11us " \
+	"in_network_reduction = true reduction_efficiency = 66%"
+
 /* What all runs of a source share and its table does not say. The first family
  * whose prefix and infix fit a row's id has it. */
 static const struct family {
 	const char *prefix, *infix;
 	const char *title;
 	const char *device;		/* of the standard library */
-	double node_GBps;		/* of one device, one direction */
-	double node_us, node_efficiency;	/* as std.topology.dgx has them */
-	double nic_GBps;
+	const char *node;
+	double nic_GBps;		/* of one device, one direction */
 	bool flash;
 	bool zero1;
 	bool is_sweep;
@@ -36,26 +42,26 @@ static const struct family {
 	bool memory;			/* score the last stage's memory and not the time */
 	const char *assumed;
 } families[] = {
-	{ "dgxc-", "h100", "dgxc H100", "h100_sxm", 450, 0.3, 0.69, 50,
+	{ "dgxc-", "h100", "dgxc H100", "h100_sxm", NVLINK_4, 50,
 	  true, true, false, true, false,
 	  "no recomputation; sequence parallelism; ZeRO 1" },
-	{ "korthikanti-", "", "korthikanti", "a100_sxm_80", 300, 2, 0.62, 25,
+	{ "korthikanti-", "", "korthikanti", "a100_sxm_80", NVLINK_3, 25,
 	  false, false, false, false, false, "attention not fused" },
-	{ "megatron-sc21-", "", "megatron-sc21", "a100_sxm_80", 300, 2, 0.62, 25,
+	{ "megatron-sc21-", "", "megatron-sc21", "a100_sxm_80", NVLINK_3, 25,
 	  false, false, false, false, false, "attention not fused" },
-	{ "vtrain-multi-", "", "vtrain-multi", "a100_sxm_80", 300, 2, 0.62, 12.5,
+	{ "vtrain-multi-", "", "vtrain-multi", "a100_sxm_80", NVLINK_3, 12.5,
 	  false, false, true, false, false, "attention not fused; no ZeRO" },
-	{ "vtrain-single-", "", "vtrain-single", "a100_sxm_80", 300, 2, 0.62, 12.5,
+	{ "vtrain-single-", "", "vtrain-single", "a100_sxm_80", NVLINK_3, 12.5,
 	  false, false, true, false, false,
 	  "attention not fused; `host_operator` was fitted on these" },
-	{ "bloom-176b", "", "bloom-176b", "a100_sxm_80", 300, 2, 0.62, 6.25,
+	{ "bloom-176b", "", "bloom-176b", "a100_sxm_80", NVLINK_3, 6.25,
 	  false, true, false, false, false, "attention not fused" },
-	{ "aleph-", "rms", "aleph", "a100_sxm_80", 300, 2, 0.62, 3.125,
+	{ "aleph-", "rms", "aleph", "a100_sxm_80", NVLINK_3, 3.125,
 	  true, true, true, false, false, "one 200 Gb/s adapter a node; ZeRO 1" },
-	{ "aleph-", "-fa", "aleph eager", "a100_sxm_80", 300, 2, 0.62, 3.125,
+	{ "aleph-", "-fa", "aleph eager", "a100_sxm_80", NVLINK_3, 3.125,
 	  true, true, true, false, false,
 	  "the same; norms of many kernels, which no spec can say" },
-	{ "mlm-ci-gpt3_7b_", "", "mlm-ci memory", "h100_sxm", 450, 0.3, 0.69, 50,
+	{ "mlm-ci-gpt3_7b_", "", "mlm-ci memory", "h100_sxm", NVLINK_4, 50,
 	  true, true, false, false, true,
 	  "allocated bytes: no reserve" },
 };
@@ -252,10 +258,9 @@ static void print_cluster(const struct run *run, FILE *out)
 	/* The memory limit is lifted, because only the time is asked for. */
 	fprintf(out, "let here = %s with { memory = 1PiB%s }\n"
 		"topology cluster {\n  device = here\n"
-		"  level node { fanout = %u bandwidth = %gGB/s latency = %gus "
-		"efficiency = %g overhead = 20us }\n", family->device,
-		family->memory ? " reserve = 0B communicator = 0B" : "", within, family->node_GBps,
-		family->node_us, family->node_efficiency);
+		"  level node { fanout = %u %s }\n", family->device,
+		family->memory ? " reserve = 0B communicator = 0B" : "", within,
+		family->node);
 	if (run->devices > within)
 		fprintf(out, "  level network { fanout = %u bandwidth = %gGB/s "
 			"latency = 5us efficiency = 90%% }\n",

@@ -372,9 +372,9 @@ static double all_to_all(const struct problem *problem,
 	return worst + latency;
 }
 
-double brute_collective(const struct problem *problem,
-			const struct group_shape *group, enum collective kind,
-			double bytes)
+static double by_protocol(const struct problem *problem,
+			  const struct group_shape *group, enum collective kind,
+			  double bytes)
 {
 	double best, overhead = 0;
 	bool switches = true, reduces = false;
@@ -404,4 +404,26 @@ double brute_collective(const struct problem *problem,
 	if (reduces)
 		best = fmin(best, in_network(problem, group, bytes));
 	return best + overhead;
+}
+
+double brute_collective(const struct problem *problem,
+			const struct group_shape *group, enum collective kind,
+			double bytes)
+{
+	struct problem brief = *problem;
+	double time = by_protocol(problem, group, kind, bytes);
+	bool offered = false;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		struct problem_level *level = &brief.level[l];
+
+		level->in_network_reduction = false;
+		if (level->short_efficiency == 0)
+			continue;
+		offered = offered || group->members[l] > 1;
+		level->efficiency = level->short_efficiency;
+		level->overhead_s = level->short_overhead_s;
+	}
+	return offered ? fmin(time, by_protocol(&brief, group, kind, bytes)) :
+			 time;
 }

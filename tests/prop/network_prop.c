@@ -589,12 +589,12 @@ static void run_trial(uint64_t seed, struct tally *tally)
 	/* A full level has more ways round than one ring takes. */
 	if (!has_full(&trial)) {
 		played = play_ring(&trial);
-		compare_line(&tally[RING], seed, &lines.half[0], &played);
+		compare_line(&tally[RING], seed, &lines.by[0].half[0], &played);
 	}
 	played = play_hierarchical(&trial);
-	compare_line(&tally[HIERARCHICAL], seed, &lines.half[1], &played);
+	compare_line(&tally[HIERARCHICAL], seed, &lines.by[0].half[1], &played);
 	if (all_switches(&trial)) {
-		struct network_line half = lines.all_reduce[2];
+		struct network_line half = lines.by[0].all_reduce[2];
 
 		half.latency_s /= 2;
 		half.s_per_byte /= 2;
@@ -604,7 +604,7 @@ static void run_trial(uint64_t seed, struct tally *tally)
 	if (getenv("PROP_SHOW"))
 		describe(&trial);
 	played = play_all_to_all(&trial);
-	compare(&tally[DIRECT], seed, lines.all_to_all.s_per_byte,
+	compare(&tally[DIRECT], seed, lines.by[0].all_to_all.s_per_byte,
 		played.transfer_s);
 	arena_release(&trial.arena);
 }

@@ -28,6 +28,7 @@ void random_problem_slow(const struct problem *problem, struct problem *slow,
 		slow->level[l].bandwidth_Bps /= 2;
 		slow->level[l].latency_s *= 2;
 		slow->level[l].overhead_s *= 2;
+		slow->level[l].short_overhead_s *= 2;
 	}
 	slow->sync.memory_bandwidth_Bps /= 2;
 	slow->cost = cost;

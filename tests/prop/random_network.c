@@ -34,8 +34,12 @@ static void make_fanouts(struct maker *maker)
 static void make_level_kind(struct maker *maker, struct problem_level *level,
 			    uint32_t l)
 {
-	if (maker_chance(maker, 0.2))
+	if (maker_chance(maker, 0.35))
 		level->overhead_s = maker_amount(maker, 0x1p-6);
+	if (level->overhead_s > 0 && maker_chance(maker, 0.7)) {
+		level->short_efficiency = level->efficiency / 4;
+		level->short_overhead_s = level->overhead_s / 4;
+	}
 	if (maker_chance(maker, 0.2))
 		level->nics = maker->dyadic ? 1u << maker_below(maker, 3) :
 					      1 + maker_below(maker, 8);

@@ -102,10 +102,11 @@ void random_problem_print(const struct problem *problem, FILE *file)
 			level->fanout, level->bandwidth_Bps, level->latency_s,
 			level->oversubscription, level->efficiency,
 			level->in_network_reduction ? " reduces" : "");
-		fprintf(file, " %.17g kind %d%s%s overhead %.17g nics %u "
-			"rails %u\n", level->reduction_efficiency,
+		fprintf(file, " %.17g kind %d%s%s overhead %.17g short %.17g %.17g "
+			"nics %u rails %u\n", level->reduction_efficiency,
 			(int)level->kind, level->wrap ? " wraps" : "",
 			level->joined ? " joined" : "", level->overhead_s,
+			level->short_efficiency, level->short_overhead_s,
 			level->nics, level->rails);
 	}
 	fprintf(file, "  batch %u, zero %d%d, recompute %d%d%d, uniform %d\n",

@@ -97,6 +97,40 @@ static void test_all_to_all(void **state)
 	assert_int_equal(algorithm, ALGORITHM_DIRECT);
 }
 
+/* In a node, 3,200 bytes by the protocol for large messages: 7/8 3200/400 + 7 + 100 =
+ * 114; by that for short ones at a quarter of the bandwidth 7/8 3200/100 + 7 + 10 = 45.
+ * 32,000 bytes: 70 + 107 = 177 against 280 + 17. Its reductions are not the
+ * network's: of 1,600 bytes the tree's 2 x 1600/100 + 6 + 10 = 48 against 9/8 1600/400 +
+ * 2 + 100; of 32,000 the network's 90 + 102. */
+static void test_short_messages(void **state)
+{
+	struct problem problem = two_levels(1);
+	struct placement placement = placed(DIMENSION_DATA, 8, 1);
+	struct group_shape shape = network_group(&problem, &placement, &dense,
+						 GROUP_DATA_CONTEXT);
+	enum algorithm algorithm;
+
+	(void)state;
+	problem.level[0].overhead_s = 100;
+	problem.level[0].short_efficiency = 0.25;
+	problem.level[0].short_overhead_s = 10;
+	problem.level[0].in_network_reduction = true;
+	assert_float_equal(network_collective(&problem, &shape,
+					      COLLECTIVE_ALL_GATHER, 3200, NULL),
+			   45, 1e-9);
+	assert_float_equal(network_collective(&problem, &shape,
+					      COLLECTIVE_ALL_GATHER, 32000, NULL),
+			   177, 1e-9);
+	assert_float_equal(network_collective(&problem, &shape,
+					      COLLECTIVE_ALL_REDUCE, 1600,
+					      &algorithm), 48, 1e-9);
+	assert_int_equal(algorithm, ALGORITHM_TREE);
+	assert_float_equal(network_collective(&problem, &shape,
+					      COLLECTIVE_ALL_REDUCE, 32000,
+					      &algorithm), 192, 1e-9);
+	assert_int_equal(algorithm, ALGORITHM_IN_NETWORK);
+}
+
 /* Eight stages as 2 in a node and 4 nodes: 1 to 2 leaves the node. With four
  * tensor ranks beside them half the node's uplink of 400 B/s is for each stage:
  * 4 senders, 50 B/s each. */
@@ -137,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_all_reduce),
 		cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_all_to_all),
+		cmocka_unit_test(test_short_messages),
 		cmocka_unit_test(test_transfer),
 		cmocka_unit_test(test_device),
 	};
