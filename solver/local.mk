@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/chain.h \
 	%D%/deal.c \
 	%D%/deal.h \
+	%D%/devices.h \
 	%D%/dimension.h \
 	%D%/even.c \
 	%D%/even.h \
@@ -31,6 +32,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
+	%D%/linear.h \
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/most.h \

@@ -38,11 +38,26 @@ struct choice {
 	uint32_t shard_level;
 };
 
+/* How a placement says where ranks are. */
+enum packing {
+	PACKING_FACTORS,		/* by a matrix of factors */
+	/* Linear (linear.h): laid over the devices in their order, the first dimension
+	 * fastest. */
+	PACKING_DATA_PIPELINE,		/* tensor, context, data, pipeline */
+	PACKING_PIPELINE_DATA,		/* tensor, context, pipeline, data */
+	PACKING_COUNT
+};
+
 /* Degrees factored over the levels: row products are the degrees, column
  * products at most the fan-outs. Within a level the digits of tensor vary
- * fastest, then context, data, pipeline. */
+ * fastest, then context, data, pipeline. Under a linear packing
+ * factor[dimension][0] is the degree, all other factors are 1, and fan-outs do not
+ * bound the columns. */
 struct placement {
 	uint32_t factor[DIMENSION_COUNT][LEVEL_MAX];
+	enum packing packing;
+	uint32_t aligned;		/* linear: dimensions, from the fastest on, whose
+					 * blocks are kept whole; 0 .. 3. Else 0 */
 };
 
 /* Consecutive pipeline ranks on the devices of one kind of a mixed cluster. */
@@ -119,6 +134,10 @@ struct plan {
 	struct segment segment[KIND_MAX];
 	uint32_t segment_count;
 	uint32_t devices;		/* used: tensor x context x data x pipeline */
+	/* Of every rank tensor + t (context + c (data + d pipeline)), its device, as
+	 * devices.h says; `devices` entries. Filled by devices_fill; NULL while the
+	 * search runs, and where there are segments. */
+	uint32_t *device;
 	/* Chunk i = virtual stage i / pipeline on pipeline rank i % pipeline
 	 * holds chain positions chunk_first[i] .. chunk_first[i + 1] - 1. */
 	uint32_t chunk_count;		/* pipeline x virtual_stages */

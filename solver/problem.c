@@ -244,6 +244,27 @@ static const char *check_memory(const struct problem *problem)
 	return NULL;
 }
 
+static const char *check_places(const struct problem *problem)
+{
+	if ((problem->avoided_count && !problem->avoided) ||
+	    (problem->pin_count && !problem->pin))
+		return "there are no devices to avoid, or no pins";
+	for (uint32_t i = 0; i < problem->avoided_count; i++)
+		if (problem->avoided[i] >= problem->device_count ||
+		    (i && problem->avoided[i] <= problem->avoided[i - 1]))
+			return "the devices to avoid do not ascend below the device count";
+	if (problem->pin_count > PIN_MAX)
+		return "there are more pins than PIN_MAX";
+	for (uint32_t i = 0; i < problem->pin_count; i++) {
+		const struct problem_pin *pin = &problem->pin[i];
+
+		if (!pin->count || pin->first >= problem->device_count ||
+		    pin->count > problem->device_count - pin->first)
+			return "a pin names devices that do not exist";
+	}
+	return NULL;
+}
+
 static bool predicate_is_sound(const struct predicate *predicate)
 {
 	if (!predicate_is_valid(predicate))
@@ -301,6 +322,8 @@ const char *problem_check(const struct problem *problem)
 		wrong = check_shapes(problem);
 	if (!wrong)
 		wrong = check_network(problem);
+	if (!wrong)
+		wrong = check_places(problem);
 	if (!wrong)
 		wrong = check_memory(problem);
 	if (!wrong)

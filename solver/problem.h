@@ -18,6 +18,7 @@
 #define DEVICES_MAX (1u << 20)
 #define OBJECTIVE_MAX 8
 #define KIND_MAX 4		/* device types of a cluster */
+#define PIN_MAX 64		/* pipeline ranks with a place of their own */
 #define BATCH_MAX (1u << 24)	/* sequences of a global batch */
 
 /* How the children of a level are joined. */
@@ -132,6 +133,14 @@ struct problem_sync {
 
 enum { CLASS_NONE = 0xffffffffu };
 
+/* Where the devices of one pipeline rank must be; a plan without that rank keeps the
+ * rule. */
+struct problem_pin {
+	bool last;			/* the last rank, else rank `rank` */
+	uint32_t rank;
+	uint32_t first, count;		/* devices first .. first + count - 1 */
+};
+
 struct problem {
 	/* The chain, as runs of equal layers. */
 	const struct problem_run *run;
@@ -178,8 +187,15 @@ struct problem {
 	 * is 1 there is only 1F1B, whatever is allowed. */
 	bool schedule[SCHEDULE_COUNT];
 	/* Levels a dimension may be factored over, counted from the innermost; its
-	 * factors above them are 1. 0: any. */
+	 * factors above them are 1: ranks that differ in that coordinate only lie in
+	 * the same child of level `within`. 0: any. */
 	uint32_t within[DIMENSION_COUNT];
+	/* Devices that no plan uses (failed, reserved): ascending, none twice. A plan has
+	 * at most device_count - avoided_count devices. */
+	const uint32_t *avoided;
+	uint32_t avoided_count;
+	const struct problem_pin *pin;
+	uint32_t pin_count;		/* at most PIN_MAX */
 	bool uniform_stages;		/* the framework can only cut evenly: every
 					 * chunk has equally many block layers */
 	struct problem_memory memory;
@@ -198,6 +214,12 @@ struct problem {
 	const struct problem *const *kind;
 	uint32_t kind_count;			/* 0, or 2 .. KIND_MAX */
 };
+
+/* Devices that plans may use. */
+static inline uint32_t problem_usable(const struct problem *problem)
+{
+	return problem->device_count - problem->avoided_count;
+}
 
 /* Sums the run counts. */
 uint32_t problem_chain_length(const struct problem *problem);
