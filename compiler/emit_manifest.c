@@ -13,6 +13,7 @@
 #include "compiler/json_print.h"
 #include "compiler/performance.h"
 #include "compiler/ranks.h"
+#include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 #include "solver/network.h"
 
@@ -117,6 +118,22 @@ static json_t *make_cluster(const struct ir_topology *topology)
 	return cluster;
 }
 
+/* What is redone when parts of layers are. */
+static json_t *make_modules(const struct emit_input *input)
+{
+	uint32_t chosen = ir_recompute_modules(&input->ir->job);
+	json_t *modules = json_array();
+
+	if (input->plan->choice.recompute != RECOMPUTE_SELECTIVE)
+		return modules;
+	for (int i = 0; i < RECOMPUTE_MODULE_COUNT; i++)
+		if (chosen >> i & 1)
+			json_array_append_new(
+				modules, json_string(recompute_module_name(
+						 (enum recompute_module)i)));
+	return modules;
+}
+
 static json_t *make_parallelism(const struct emit_input *input,
 				const struct performance *performance)
 {
@@ -137,6 +154,7 @@ static json_t *make_parallelism(const struct emit_input *input,
 	set(object, "global_batch", json_integer(input->ir->job.global_batch));
 	set(object, "zero", json_integer(choice->zero));
 	set(object, "recompute", json_string(recompute_name(choice->recompute)));
+	set(object, "recompute_modules", make_modules(input));
 	set(object, "recompute_layers",
 	    json_integer(performance->recompute_layers));
 	set(object, "schedule",

@@ -13,6 +13,7 @@
 #include "compiler/emit.h"
 #include "compiler/megatron_model.h"
 #include "compiler/ranks.h"
+#include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 
 enum flag {
@@ -210,6 +211,24 @@ static void add_optimizer(struct megatron *megatron)
 		add_switch(megatron, FLAG_REDUCE_BF16);
 }
 
+/* Left out they are attention proper. */
+static void add_recompute_modules(struct megatron *megatron)
+{
+	struct text names;
+
+	if (!megatron->ir->job.recompute_modules)
+		return;
+	need_release(megatron, flag_table[FLAG_RECOMPUTE_MODULES].minor,
+		     flag_table[FLAG_RECOMPUTE_MODULES].patch);
+	if (megatron->ir->job.recompute_modules &
+	    recompute_module_bit(MODULE_SHARED_EXPERT))
+		need_release(megatron, 14, 0);
+	text_init(&names, &megatron->input->compilation->arena);
+	recompute_modules_print(megatron->ir->job.recompute_modules, " ", &names);
+	text_printf(&megatron->array, "  %s %s\n",
+		    flag_table[FLAG_RECOMPUTE_MODULES].spelling, names.at);
+}
+
 static void add_recompute(struct megatron *megatron)
 {
 	if (megatron->choice->recompute == RECOMPUTE_NONE)
@@ -217,6 +236,8 @@ static void add_recompute(struct megatron *megatron)
 	add_heading(megatron, "recomputation");
 	add_text(megatron, FLAG_RECOMPUTE,
 		 recompute_name(megatron->choice->recompute));
+	if (megatron->choice->recompute == RECOMPUTE_SELECTIVE)
+		add_recompute_modules(megatron);
 	if (megatron->choice->recompute != RECOMPUTE_FULL)
 		return;
 	add_text(megatron, FLAG_RECOMPUTE_METHOD, "uniform");

@@ -12,6 +12,7 @@
 #include "compiler/hand_plan.h"
 #include "compiler/performance.h"
 #include "compiler/ranks.h"
+#include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -35,6 +36,18 @@ static void print_title(struct summary *summary)
 	text_printf(out, " parameters, %u layers) on ", ir->model.layer_count);
 	describe_count(ir->topology.device_count, out);
 	text_printf(out, " x %s\n\n", ir->topology.device.name);
+}
+
+/* " (core_attn, mlp)" where the job says which parts of layers are redone. */
+static void print_modules(struct summary *summary)
+{
+	uint32_t chosen = summary->input->ir->job.recompute_modules;
+
+	if (summary->plan->choice.recompute != RECOMPUTE_SELECTIVE || !chosen)
+		return;
+	text_append(summary->out, " (");
+	recompute_modules_print(chosen, ", ", summary->out);
+	text_append_char(summary->out, ')');
 }
 
 static void print_plan(struct summary *summary)
@@ -64,8 +77,10 @@ static void print_plan(struct summary *summary)
 		    choice->virtual_stages > 1 ? "interleaved 1F1B" :
 		    choice->pipeline > 1       ? "1F1B" :
 						 "no pipeline");
-	text_printf(out, "          ZeRO %u, recompute %s%s\n", choice->zero,
-		    recompute_name(choice->recompute),
+	text_printf(out, "          ZeRO %u, recompute %s", choice->zero,
+		    recompute_name(choice->recompute));
+	print_modules(summary);
+	text_printf(out, "%s\n",
 		    summary->shape->tensor == 1 ? "" :
 		    summary->shape->sequence	? ", sequence parallelism" :
 						  ", no sequence parallelism");

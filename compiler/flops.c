@@ -5,6 +5,7 @@
 #include "compiler/flops.h"
 
 #include "compiler/operator_time.h"
+#include "compiler/recompute_module.h"
 
 static double extent_size(const struct ir *ir, const struct ir_class *class,
 			  const struct ir_extent *extent)
@@ -71,12 +72,9 @@ static double core_flops(const struct ir *ir, const struct ir_class *class,
 
 /* Adds one layer's operator. */
 static void add_operator(const struct ir *ir, const struct ir_class *class,
-			 const struct ir_operator *operator,
-			 enum recompute recompute, double count,
-			 struct flops *flops)
+			 const struct ir_operator *operator, bool redone,
+			 double count, struct flops *flops)
 {
-	bool full = class->is_block && recompute == RECOMPUTE_FULL;
-	bool core = full || (class->is_block && recompute == RECOMPUTE_SELECTIVE);
 	double forward, causal, executed;
 
 	if (operator->kind == IR_ATTENTION) {
@@ -85,9 +83,9 @@ static void add_operator(const struct ir *ir, const struct ir_class *class,
 		executed = operator->flash ? causal : forward;
 		flops->model += 3 * forward;
 		flops->model_causal += 3 * causal;
-		flops->hardware += (core ? 4 : 3) * forward;
+		flops->hardware += (redone ? 4 : 3) * forward;
 		flops->executed += executed * ((operator->flash ? 3.5 : 3) +
-					       (core ? 1 : 0));
+					       (redone ? 1 : 0));
 		return;
 	}
 	if (operator->kind == IR_LINEAR || operator->kind == IR_LM_HEAD ||
@@ -100,22 +98,38 @@ static void add_operator(const struct ir *ir, const struct ir_class *class,
 		return;
 	flops->model += 3 * forward;
 	flops->model_causal += 3 * forward;
-	flops->hardware += (full ? 4 : 3) * forward;
-	flops->executed += (full ? 4 : 3) * forward;
+	flops->hardware += (redone ? 4 : 3) * forward;
+	flops->executed += (redone ? 4 : 3) * forward;
+}
+
+/* Adds all layers of a run. */
+static void add_run(const struct ir *ir, const struct ir_run *run,
+		    enum recompute recompute, struct arena *arena,
+		    struct flops *flops)
+{
+	const struct ir_class *class = &ir->model.class[run->class_index];
+	uint32_t chosen = ir_recompute_modules(&ir->job);
+	uint32_t *modules = recompute_modules_of(class, arena);
+
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		bool redone = recompute == RECOMPUTE_FULL ||
+			      (recompute == RECOMPUTE_SELECTIVE &&
+			       (modules[i] & chosen));
+
+		add_operator(ir, class, &class->operator[i],
+			     class->is_block && redone, run->count, flops);
+	}
 }
 
 struct flops ir_flops(const struct ir *ir, enum recompute recompute)
 {
 	struct flops flops = { 0 };
+	struct arena arena;
 
-	for (uint32_t i = 0; i < ir->model.run_count; i++) {
-		const struct ir_run *run = &ir->model.run[i];
-		const struct ir_class *class = &ir->model.class[run->class_index];
-
-		for (uint32_t j = 0; j < class->operator_count; j++)
-			add_operator(ir, class, &class->operator[j], recompute,
-				     run->count, &flops);
-	}
+	arena_init(&arena);
+	for (uint32_t i = 0; i < ir->model.run_count; i++)
+		add_run(ir, &ir->model.run[i], recompute, &arena, &flops);
+	arena_release(&arena);
 	return flops;
 }
 

@@ -266,6 +266,10 @@ struct ir_job {
 	enum ir_optimizer optimizer;
 	enum ir_target target;
 	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
+	/* `recompute_modules`: what selective recomputation redoes, a set as in
+	 * recompute_module.h; 0: not said. */
+	uint32_t recompute_modules;
+	struct span recompute_modules_span;
 	/* `place`: levels each dimension may use, as problem.within, and where
 	 * that is said. */
 	uint32_t within[DIMENSION_COUNT];

@@ -155,6 +155,8 @@ uint32_t layout_value_cut_axis(const struct layout_walk *walk, uint32_t value)
 static void walk_init(struct layout_walk *walk)
 {
 	const struct ir_class *class = walk->class;
+	uint32_t chosen = ir_recompute_modules(&walk->ir->job);
+	uint32_t *modules = recompute_modules_of(class, walk->arena);
 
 	walk->axis = ARENA_ARRAY(walk->arena, struct axis_state,
 				 class->axis_count);
@@ -169,6 +171,8 @@ static void walk_init(struct layout_walk *walk)
 	for (uint32_t i = 0; i < class->operator_count; i++) {
 		const struct ir_operator *operator = &class->operator[i];
 
+		walk->operator[i].module =
+			recompute_module_chosen(modules[i], chosen);
 		for (uint32_t j = 0; j < operator->input_count; j++) {
 			walk->value[operator->input[j]].uses++;
 			walk->value[operator->input[j]].last_use = i;
@@ -196,6 +200,7 @@ void layout_infer(const struct ir *ir, uint32_t class_index,
 	layout_walk_values(&walk);
 	layout_walk_costs(&walk);
 	layout_walk_hidden(&walk);
+	layout_walk_redone(&walk);
 	layout_walk_saved(&walk);
 	result->inferred = walk.inferred.at;
 	result->inferred_count = (uint32_t)walk.inferred.count;

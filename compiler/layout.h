@@ -54,6 +54,11 @@
  * What is fused into another operator shows no time of its own, except that
  * a fused product's time is shared in proportion to the work.
  *
+ * Selective recomputation redoes the modules the job chose
+ * (compiler/recompute_module.h). A value stays if an operator that is not redone,
+ * or a module that it enters from outside, keeps or reads it; the result of a
+ * module that discards does not.
+ *
  * Bytes are counted as each kernel reading its inputs and writing its outputs
  * once; backward, the addition of two gradients where a residual branches off is
  * counted with the `+`. Neglected: statistics of norms and attention, token
@@ -90,6 +95,8 @@ struct inferred {
 	enum hidden hidden;
 	uint32_t hidden_by;		/* operator (first of a fused product), or IR_NONE */
 	double hidden_s;		/* time of that compute; 0: exposed */
+	bool selective;			/* forward, and done again by selective
+					 * recomputation */
 	struct span span;		/* source it comes from */
 	struct span split_span;		/* the `split` that causes it */
 };
@@ -104,8 +111,6 @@ struct operator_cost {
 	bool is_expert;				/* they belong to experts */
 	double saved_bytes;			/* first kept by this operator: inputs,
 						 * masks, scores */
-	double core_saved_bytes;		/* of these, dropped by selective
-						 * recomputation */
 	double output_bytes;
 	enum layout output_layout;		/* as produced, before any conversion */
 	uint64_t local[IR_RANK_MAX];		/* local output shape; of a routed value:
@@ -118,7 +123,7 @@ struct layout_result {
 	uint32_t inferred_count;
 	double forward_s, backward_s;		/* compute of all operators, or the host's
 						 * time to launch them if longer */
-	double core_forward_s;			/* part that selective recomputation redoes */
+	double selective_forward_s;		/* part that selective recomputation redoes */
 	double parameters;			/* elements held by one device, */
 	double expert_parameters;		/*   and those of experts besides */
 	double tied_parameters;			/* of `parameters`, owned by another layer */
@@ -127,7 +132,8 @@ struct layout_result {
 	double output_bytes;			/* 0 when nothing follows: loss, logits */
 	double saved_bytes;			/* kept for backward, nothing recomputed;
 						 * each value once */
-	double core_saved_bytes;		/* part that selective recomputation drops */
+	double selective_saved_bytes;		/* kept under selective recomputation */
+	double selective_working_bytes;		/* largest part it holds again at a time */
 	double working_bytes;			/* largest transient of one operator:
 						 * gathered inputs, gradients around it */
 };

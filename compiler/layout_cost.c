@@ -271,7 +271,6 @@ static void attention_cost(struct layout_walk *walk, uint32_t index)
 		flash_attention(walk, index, &shape);
 	else
 		unfused_attention(walk, index, &shape);
-	walk->result->core_forward_s += walk->operator[index].core_forward_s;
 	/* Rotary positions: one kernel each for queries and keys. That of the
 	 * keys also puts a shared part into every head. */
 	if (walk->ir->model.facts.rotary_base > 0)

@@ -19,28 +19,51 @@
  *	  and combination of experts
  *
  * A value lies as it rests between operators: by sequence rather than gathered.
+ * Selective recomputation drops what only operators keep that are redone with
+ * the one that makes it, and keeps what enters a redone module.
  */
 #include "compiler/layout_walk.h"
 
-/* First operator that keeps each value, and whether the value is only kept by
- * attention's core, which selective recomputation runs again. */
+/* First operator that keeps each value, and whether it is kept as well under
+ * selective recomputation. */
 struct keeper {
 	uint32_t operator;		/* IR_NONE: not kept */
 	double element_bytes;
-	bool only_core;
+	bool selective;
 };
 
+/* The module that makes a value again; RECOMPUTE_MODULE_COUNT: none. */
+static enum recompute_module module_of(const struct layout_walk *walk,
+				       uint32_t value)
+{
+	uint32_t producer = walk->class->value[value].producer;
+
+	return producer == IR_NONE ? RECOMPUTE_MODULE_COUNT :
+				     walk->operator[producer].module;
+}
+
+/* Whether a value stays for an operator that keeps or, being redone, reads it. */
+static bool stays(const struct layout_walk *walk, uint32_t value,
+		  uint32_t operator)
+{
+	enum recompute_module module = module_of(walk, value);
+
+	if (module == RECOMPUTE_MODULE_COUNT)
+		return true;
+	return !recompute_module_discards(module) &&
+	       module != walk->operator[operator].module;
+}
+
 static void keep(const struct layout_walk *walk, struct keeper *keeper,
-		 uint32_t value, uint32_t operator, bool core)
+		 uint32_t value, uint32_t operator)
 {
 	struct keeper *of = &keeper[value];
 
 	if (of->operator == IR_NONE) {
 		of->operator = operator;
 		of->element_bytes = walk->element_bytes;
-		of->only_core = core;
 	}
-	of->only_core &= core;
+	of->selective |= stays(walk, value, operator);
 }
 
 static bool is_fused_activation(const struct layout_walk *walk, uint32_t value)
@@ -76,20 +99,18 @@ static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 	case IR_MULTIPLY:
 		for (uint32_t i = 0; i < operator->input_count; i++)
 			if (!is_fused_activation(walk, operator->input[i]))
-				keep(walk, keeper, operator->input[i], index,
-				     false);
+				keep(walk, keeper, operator->input[i], index);
 		return;
 	case IR_CROSS_ENTROPY:
-		keep(walk, keeper, operator->input[0], index, false);
+		keep(walk, keeper, operator->input[0], index);
 		keeper[operator->input[0]].element_bytes = 4;
 		return;
 	default:
 		for (uint32_t i = 0; i < operator->input_count; i++)
 			if (!is_part_of_key(operator, i))
-				keep(walk, keeper, operator->input[i], index,
-				     false);
+				keep(walk, keeper, operator->input[i], index);
 		if (operator->kind == IR_ATTENTION && operator->flash)
-			keep(walk, keeper, operator->output, index, true);
+			keep(walk, keeper, operator->output, index);
 		return;
 	}
 }
@@ -108,42 +129,70 @@ static double score_bytes(const struct layout_walk *walk, uint32_t index)
 						 walk->element_bytes);
 }
 
-/* What an operator keeps that is no value of the graph. */
-static void keep_own(struct layout_walk *walk, uint32_t index)
+/* Bytes of what an operator keeps that is no value of the graph. */
+static double own_bytes(const struct layout_walk *walk, uint32_t index)
 {
 	const struct ir_operator *operator = &walk->class->operator[index];
-	struct operator_cost *cost = &walk->result->operator[index];
 	enum layout layout = walk->operator[index].input_layout;
 	double tokens;
 
 	switch (operator->kind) {
 	case IR_DROPOUT:
-		cost->saved_bytes += layout_value_elements(
-			walk, operator->output, layout);
-		return;
+		return layout_value_elements(walk, operator->output, layout);
 	case IR_ROUTER:
-		cost->saved_bytes += 4 * layout_value_elements(
-			walk, operator->output, layout);
-		return;
+		return 4 * layout_value_elements(walk, operator->output, layout);
 	case IR_ATTENTION:
-		if (operator->input_count > 3)
-			cost->saved_bytes += layout_key_bytes(walk, index);
-		if (operator->flash)
-			return;
-		cost->core_saved_bytes += score_bytes(walk, index);
-		cost->saved_bytes += score_bytes(walk, index);
-		return;
+		return operator->flash ? 0 : score_bytes(walk, index);
 	case IR_CUSTOM:
 		tokens = (double)walk->shape->micro_batch *
 			 (double)(walk->ir->model.sequence_length /
 				  walk->shape->context);
 		if (layout == LAYOUT_CUT || layout == LAYOUT_SEQUENCE)
 			tokens /= walk->shape->tensor;
-		cost->saved_bytes += tokens * operator->custom_saved_bytes;
-		return;
+		return tokens * operator->custom_saved_bytes;
 	default:
-		return;
+		return 0;
 	}
+}
+
+/* Counts bytes that an operator keeps, for one policy and the other. */
+static void count(struct layout_walk *walk, uint32_t operator, double bytes,
+		  bool selective)
+{
+	walk->result->operator[operator].saved_bytes += bytes;
+	walk->result->saved_bytes += bytes;
+	if (selective)
+		walk->result->selective_saved_bytes += bytes;
+}
+
+/* Bytes that a module makes again while it is redone. */
+static void count_redone(struct layout_walk *walk, double *redone,
+			 enum recompute_module module, double bytes)
+{
+	if (module == RECOMPUTE_MODULE_COUNT)
+		return;
+	redone[module] += bytes;
+	if (walk->result->selective_working_bytes < redone[module])
+		walk->result->selective_working_bytes = redone[module];
+}
+
+static void count_own(struct layout_walk *walk, uint32_t index, double *redone)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+	enum recompute_module module = walk->operator[index].module;
+	double bytes = own_bytes(walk, index);
+	bool stays = module == RECOMPUTE_MODULE_COUNT;
+
+	count(walk, index, bytes, stays);
+	count_redone(walk, redone, module, bytes);
+	if (operator->kind != IR_ATTENTION || operator->input_count < 4)
+		return;
+	/* Keys are put together where the rotation is, see is_part_of_key. */
+	module = module_of(walk, operator->input[1]);
+	bytes = layout_key_bytes(walk, index);
+	stays = module == RECOMPUTE_MODULE_COUNT;
+	count(walk, index, bytes, stays);
+	count_redone(walk, redone, module, bytes);
 }
 
 /* Gradients of inputs and output together with what was gathered. */
@@ -180,10 +229,54 @@ static double transient_bytes(const struct layout_walk *walk, uint32_t index)
 	return bytes + cost->output_bytes;
 }
 
+/* A module that is redone keeps what enters it. */
+static void keep_entering(const struct layout_walk *walk, struct keeper *keeper,
+			  uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+
+	if (walk->operator[index].module == RECOMPUTE_MODULE_COUNT)
+		return;
+	for (uint32_t i = 0; i < operator->input_count; i++)
+		if (!is_part_of_key(operator, i))
+			keeper[operator->input[i]].selective |=
+				stays(walk, operator->input[i], index);
+}
+
+/* The shared part of a key enters the module that puts keys together. */
+static void keep_shared_key(const struct layout_walk *walk,
+			    struct keeper *keeper, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+
+	if (operator->kind == IR_ATTENTION && operator->input_count > 3 &&
+	    module_of(walk, operator->input[1]) != RECOMPUTE_MODULE_COUNT)
+		keeper[operator->input[3]].selective = true;
+}
+
+static void count_value(struct layout_walk *walk, const struct keeper *keeper,
+			uint32_t value, double *redone)
+{
+	const struct value_state *state = &walk->value[value];
+	bool kept = keeper->operator != IR_NONE;
+	double bytes = (kept ? keeper->element_bytes : walk->element_bytes) *
+		       layout_value_elements(walk, value,
+					     state->saved_whole ? LAYOUT_WHOLE :
+								  state->layout);
+
+	if (kept)
+		count(walk, keeper->operator, bytes, keeper->selective);
+	else if (keeper->selective)
+		walk->result->selective_saved_bytes += bytes;
+	if (kept && !keeper->selective)
+		count_redone(walk, redone, module_of(walk, value), bytes);
+}
+
 void layout_walk_saved(struct layout_walk *walk)
 {
 	const struct ir_class *class = walk->class;
 	struct layout_result *result = walk->result;
+	double redone[RECOMPUTE_MODULE_COUNT] = { 0 };
 	struct keeper *keeper = ARENA_ARRAY(walk->arena, struct keeper,
 					    class->value_count);
 
@@ -193,31 +286,15 @@ void layout_walk_saved(struct layout_walk *walk)
 		double transient = transient_bytes(walk, i);
 
 		keep_values(walk, keeper, i);
+		keep_entering(walk, keeper, i);
+		keep_shared_key(walk, keeper, i);
 		if (transient > result->working_bytes)
 			result->working_bytes = transient;
 	}
-	for (uint32_t i = 0; i < class->value_count; i++) {
-		const struct value_state *state = &walk->value[i];
-		struct operator_cost *cost;
-		double bytes;
-
-		if (keeper[i].operator == IR_NONE)
-			continue;
-		bytes = keeper[i].element_bytes *
-			layout_value_elements(walk, i,
-					      state->saved_whole ? LAYOUT_WHOLE :
-								   state->layout);
-		cost = &result->operator[keeper[i].operator];
-		cost->saved_bytes += bytes;
-		if (keeper[i].only_core)
-			cost->core_saved_bytes += bytes;
-	}
+	for (uint32_t i = 0; i < class->value_count; i++)
+		count_value(walk, &keeper[i], i, redone);
 	for (uint32_t i = 0; i < class->operator_count; i++)
-		keep_own(walk, i);
-	for (uint32_t i = 0; i < class->operator_count; i++) {
-		result->saved_bytes += result->operator[i].saved_bytes;
-		result->core_saved_bytes += result->operator[i].core_saved_bytes;
-	}
+		count_own(walk, i, redone);
 	result->input_saved = class->input != IR_NONE &&
 			      keeper[class->input].operator != IR_NONE;
 }

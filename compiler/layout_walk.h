@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "compiler/layout.h"
+#include "compiler/recompute_module.h"
 #include "lang/base/vec.h"
 
 /* How a product uses the tensor group. */
@@ -53,6 +54,7 @@ struct operator_state {
 	double weight_gradient_s;
 	double core_forward_s;		/* attention proper, without rotation */
 	double core_backward_s;
+	enum recompute_module module;	/* that redoes it; RECOMPUTE_MODULE_COUNT: none */
 };
 
 struct layout_walk {
@@ -132,5 +134,7 @@ void layout_walk_fusion(struct layout_walk *walk);
 void layout_walk_costs(struct layout_walk *walk);
 void layout_walk_hidden(struct layout_walk *walk);
 void layout_walk_saved(struct layout_walk *walk);
+/* Which work and collectives selective recomputation does again. */
+void layout_walk_redone(struct layout_walk *walk);
 
 #endif

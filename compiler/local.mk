@@ -48,6 +48,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/layout_collectives.c \
 	%D%/layout_cost.c \
 	%D%/layout_legal.c \
+	%D%/layout_redone.c \
 	%D%/layout_saved.c \
 	%D%/layout_walk.h \
 	%D%/library.c \
@@ -69,6 +70,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_place.c \
 	%D%/lower_plan.c \
 	%D%/lower_predicate.c \
+	%D%/lower_recompute.c \
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
 	%D%/lower_template.c \
@@ -104,6 +106,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/published_write.c \
 	%D%/ranks.c \
 	%D%/ranks.h \
+	%D%/recompute_module.c \
+	%D%/recompute_module.h \
+	%D%/recompute_modules.def \
 	%D%/target.h \
 	%D%/target_megatron.c \
 	%D%/text_diff.c \

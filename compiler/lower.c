@@ -91,6 +91,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_job_fields,
 	lower_topology,
 	lower_model,
+	lower_recompute_modules,
 	lower_search,
 	lower_plans,
 	lower_requirements,

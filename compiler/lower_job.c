@@ -24,6 +24,7 @@ static const struct {
 	{ "precision", false, false, NULL },
 	{ "optimizer", false, false, NULL },
 	{ "target", false, false, NULL },
+	{ "recompute_modules", false, false, NULL },
 	{ "profile", false, true, NULL },
 	{ "search", true, false, NULL },
 	{ "require", true, false, NULL },

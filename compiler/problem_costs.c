@@ -74,7 +74,7 @@ static void push_collectives(struct problem_build *build,
 	for (uint32_t i = 0; block && i < result->inferred_count; i++) {
 		const struct inferred *inferred = &result->inferred[i];
 
-		if (inferred->backward || inferred->group != GROUP_CONTEXT)
+		if (!inferred->selective)
 			continue;
 		push_collective(build, pricing, inferred, true);
 		pricing->selective_count++;
@@ -108,9 +108,9 @@ static struct problem_cost policy_cost(const struct problem_build *build,
 		return cost;
 	switch (recompute) {
 	case RECOMPUTE_SELECTIVE:
-		cost.backward_s += result->core_forward_s;
-		cost.saved_bytes -= result->core_saved_bytes;
-		cost.working_bytes += result->core_saved_bytes;
+		cost.backward_s += result->selective_forward_s;
+		cost.saved_bytes = result->selective_saved_bytes;
+		cost.working_bytes += result->selective_working_bytes;
 		cost.collective_first = pricing->first;
 		cost.collective_count += pricing->selective_count;
 		return cost;

@@ -12,6 +12,7 @@
  */
 #include "compiler/target.h"
 
+#include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 
 #define PUSH(value) { .op = PREDICATE_CONSTANT, .number = (value) }
@@ -82,6 +83,28 @@ static bool has_expert_biases(const struct ir_model *model)
 	return false;
 }
 
+/* --fp8-format scales with delay unless told otherwise; parts that make their
+ * result again cannot go with it. */
+static bool modules_fit_precision(struct compilation *compilation,
+				  const struct ir *ir)
+{
+	const enum recompute_module refused[] = { MODULE_EXPERT_ACTIVATION,
+						  MODULE_NORM };
+	const struct ir_job *job = &ir->job;
+
+	for (size_t i = 0; job->precision == IR_FP8 && i < 2; i++) {
+		if (!(job->recompute_modules & recompute_module_bit(refused[i])))
+			continue;
+		diag_error(&compilation->diags, E_TARGET_RULE,
+			   job->recompute_modules_span,
+			   "Megatron-LM does not recompute '%s' in fp8 with delayed scaling",
+			   recompute_module_name(refused[i]));
+		diag_help(&compilation->diags, "leave it out, or use 'precision = bf16'");
+		return false;
+	}
+	return true;
+}
+
 bool target_megatron_rules(struct compilation *compilation,
 			   const struct ir *ir, struct target_rules *rules)
 {
@@ -102,6 +125,8 @@ bool target_megatron_rules(struct compilation *compilation,
 	if (has_expert_biases(model))
 		ADD_RULE(rules, whole_experts,
 			 "Megatron-LM cuts experts by expert_tensor only without biases");
+	if (!modules_fit_precision(compilation, ir))
+		return false;
 	if (model->facts.max_positions &&
 	    model->facts.max_positions < model->sequence_length) {
 		diag_error(&compilation->diags, E_TARGET_RULE, model->span,

@@ -78,6 +78,14 @@ def parse(words, flags):
             continue
         demand(position < len(words) and not words[position].startswith("--"),
                f"{flag} has no value")
+        if values.startswith("list:"):
+            end = position
+            while end < len(words) and not words[end].startswith("--"):
+                check_value(flag, values.removeprefix("list:"), words[end])
+                end += 1
+            arguments[flag] = words[position:end]
+            position = end
+            continue
         check_value(flag, values, words[position])
         arguments[flag] = words[position]
         position += 1
@@ -240,6 +248,15 @@ class Derived:
         elif kind == "selective":
             demand(method is None and layers is None,
                    "selective recomputation with a method or number of layers")
+        modules = self.arguments.get("--recompute-modules", [])
+        demand(not modules or kind == "selective", "modules without selective recomputation")
+        demand("moe_act" not in modules or "--moe-grouped-gemm" in self.arguments,
+               "moe_act without grouped products")
+        demand("mla_up_proj" not in modules or "--multi-latent-attention" in self.arguments,
+               "mla_up_proj without latent attention")
+        demand("--fp8-format" not in self.arguments
+               or not {"moe_act", "layernorm"} & set(modules),
+               "moe_act or layernorm with delayed scaling of fp8")
 
     def check_optimizer(self):
         if "--overlap-param-gather" in self.arguments:
@@ -276,6 +293,9 @@ def compare(derived, plan):
            "the distributed optimizer")
     demand(derived.arguments.get("--recompute-granularity", "none") == parallel["recompute"],
            "recomputation")
+    if parallel["recompute"] == "selective":
+        demand(derived.arguments.get("--recompute-modules", ["core_attn"])
+               == parallel["recompute_modules"], "recomputed modules")
     for stage in plan["stages"]:
         layers = sum(derived.chunks[stage["index"]::derived.pipeline])
         demand(layers == stage["layers"],

@@ -90,6 +90,10 @@ unit_tests += %D%/unit/published_test
 %C%_unit_published_test_SOURCES = %D%/unit/published_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_published_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/recompute_test
+%C%_unit_recompute_test_SOURCES = %D%/unit/recompute_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_recompute_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/requirement_test
 %C%_unit_requirement_test_SOURCES = %D%/unit/requirement_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_requirement_test_LDADD = $(cmocka_libs)
