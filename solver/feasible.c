@@ -8,13 +8,14 @@
 #include "solver/feasible.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "solver/feasible_check.h"
 
 static void fill_outcome(const struct check *c, double *value)
 {
 	const struct plan *plan = c->plan;
-	double device_s = plan->devices * plan->time_s;
+	double dollars_per_s = 0, watts = 0;
 	bool uniform = true;
 
 	for (uint32_t k = 1; k < plan->choice.pipeline; k++)
@@ -23,8 +24,16 @@ static void fill_outcome(const struct check *c, double *value)
 	value[VARIABLE_MEMORY] = plan->memory_peak_bytes;
 	value[VARIABLE_BUBBLE] = plan->time_s > 0 ?
 		plan->breakdown.bubble_s / plan->time_s : 0;
-	value[VARIABLE_COST] = device_s * c->problem->device_dollars_per_s;
-	value[VARIABLE_ENERGY] = device_s * c->problem->device_watts;
+	for (uint32_t s = 0; s < c->site_count; s++) {
+		const struct site *site = &c->site[s];
+		double devices = site->replicas * c->shape->tensor *
+				 site->degree[DIMENSION_PIPELINE];
+
+		dollars_per_s += devices * site->problem->device_dollars_per_s;
+		watts += devices * site->problem->device_watts;
+	}
+	value[VARIABLE_COST] = plan->time_s * dollars_per_s;
+	value[VARIABLE_ENERGY] = plan->time_s * watts;
 	value[VARIABLE_STAGES_UNIFORM] = uniform;
 }
 
@@ -55,6 +64,21 @@ static void fill_choice(const struct check *c, double *value)
 	value[VARIABLE_DEVICES] = c->plan->devices;
 }
 
+static bool requirements_hold(struct check *c, const struct problem *problem,
+			      const struct predicate_input *input)
+{
+	for (uint32_t i = 0; i < problem->requirement_count; i++) {
+		double truth = predicate_evaluate(&problem->requirement[i],
+						  input);
+
+		if (isnan(truth) || truth == 0) {
+			text_printf(c->reason, "requirement %u does not hold", i);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* The stated outcome is used: feasible_compare has found it right, and a search
  * that meets a bound exactly must not fail here by a rounding. */
 static bool check_requirements(struct check *c)
@@ -67,15 +91,27 @@ static bool check_requirements(struct check *c)
 	input.stage_layers = layers;
 	fill_choice(c, input.value);
 	fill_outcome(c, input.value);
-	for (uint32_t i = 0; i < c->problem->requirement_count; i++) {
-		double truth = predicate_evaluate(&c->problem->requirement[i],
-						  &input);
-
-		if (isnan(truth) || truth == 0) {
-			text_printf(c->reason, "requirement %u does not hold", i);
+	for (uint32_t s = 0; s < c->site_count; s++)
+		if (!requirements_hold(c, c->site[s].problem, &input))
 			return false;
-		}
+	return true;
+}
+
+/* A plan on one kind of devices is a plan of that kind's problem. */
+static bool choose_problem(struct check *c)
+{
+	const struct plan *plan = c->plan;
+
+	if (plan->segment_count != 1)
+		return true;
+	if (plan->segment[0].kind >= c->problem->kind_count ||
+	    plan->segment[0].ranks != plan->choice.pipeline ||
+	    memcmp(&plan->segment[0].placement, &plan->placement,
+		   sizeof(plan->placement)) != 0) {
+		text_append(c->reason, "a segment that is not the whole plan");
+		return false;
 	}
+	c->problem = c->problem->kind[plan->segment[0].kind];
 	return true;
 }
 
@@ -85,7 +121,8 @@ bool feasible_check(const struct problem *problem, const struct plan *plan,
 	struct check c = { .problem = problem, .plan = plan,
 			   .scratch = scratch, .reason = reason };
 
-	if (!feasible_degrees(&c) || !feasible_placement(&c) || !feasible_cut(&c))
+	if (!choose_problem(&c) || !feasible_degrees(&c) ||
+	    !feasible_placement(&c) || !feasible_cut(&c))
 		return false;
 	feasible_price_layers(&c);
 	if (!feasible_run_schedule(&c))

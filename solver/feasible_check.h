@@ -18,6 +18,23 @@ struct class_cost {
 	double compute_s, tensor_s, context_s, expert_s, sharding_s;
 };
 
+/* The devices that pipeline ranks first_rank .. first_rank + degree - 1 lie on: all
+ * of the plan's, or those of one segment of a plan on a mixed cluster (mixed.h). */
+struct site {
+	const struct problem *problem;	/* of these devices */
+	const struct choice *choice;
+	const struct placement *placement;
+	const struct problem_shape *shape;
+	uint32_t first_rank;
+	uint32_t degree[DIMENSION_COUNT];	/* pipeline: ranks of the site */
+	double replicas;		/* data x context */
+	double expert_replicas;		/* of an expert's weight */
+	double shards, expert_shards;	/* of these, those that share out: S, S_x */
+	double below[LEVEL_MAX];	/* devices of one child of each level */
+	double used[LEVEL_MAX];		/* of these, used by the site */
+	struct class_cost *class_cost;	/* class x policy */
+};
+
 struct check {
 	const struct problem *problem;
 	const struct plan *plan;
@@ -25,17 +42,12 @@ struct check {
 	struct text *reason;
 
 	const struct problem_shape *shape;
-	uint32_t degree[DIMENSION_COUNT];
-	double replicas;		/* data x context */
-	double expert_replicas;		/* of an expert's weight */
-	double shards, expert_shards;	/* of these, those that share out: S, S_x */
+	struct site *site;
+	uint32_t site_count;
 	uint32_t layer_count;
 	uint32_t *class_of;		/* class of every chain position */
 	uint32_t *chunk_of;		/* chunk of every chain position */
 	enum recompute *policy_of;	/* and its policy */
-	double below[LEVEL_MAX];	/* devices of one child of each level */
-	double used[LEVEL_MAX];		/* of these, used by the plan */
-	struct class_cost *class_cost;	/* class x policy */
 
 	struct stage_cost *stage;	/* what they should be */
 	double *finish_s;		/* of the schedule, per stage */
@@ -46,6 +58,9 @@ struct check {
 	double step_end_s;		/* largest step + exposed gather */
 	double peak_bytes;
 };
+
+/* The site of a pipeline rank. */
+const struct site *feasible_site(const struct check *c, uint32_t rank);
 
 /* Whether the plan lies in the space; otherwise false, and why in reason. */
 bool feasible_degrees(struct check *c);
@@ -65,7 +80,7 @@ const struct class_cost *feasible_price_of(const struct check *c,
 					   uint32_t layer);
 
 /* Elements that a device holds of what ZeRO `stage` and above share out. */
-double feasible_held(const struct check *c, const struct stage_cost *cost,
+double feasible_held(const struct site *site, const struct stage_cost *cost,
 		     uint32_t stage);
 
 /* Operation q of device k in its documented order. */
@@ -90,11 +105,11 @@ bool feasible_compare(struct check *c);
 /* The ranks of a stage are numbered with the digits of tensor, context and data,
  * innermost level first; a digit covers the strides from `*from` to `*to`. Walks to
  * the digit of dimension d at level l. */
-void feasible_digit_strides(const struct check *c, int d, uint32_t l,
+void feasible_digit_strides(const struct site *site, int d, uint32_t l,
 			    uint64_t *from, uint64_t *to);
 
-/* The highest level at which two pipeline ranks differ. */
-uint32_t feasible_pipeline_level(const struct check *c, uint32_t a, uint32_t b);
+/* The highest level at which two pipeline ranks of a site differ. */
+uint32_t feasible_pipeline_level(const struct site *site, uint32_t a, uint32_t b);
 
 /* The members of a group at the levels first .. end - 1, one in each child
  * elsewhere. */
@@ -105,37 +120,46 @@ struct group_part {
 
 struct group_part feasible_whole(enum group group);
 /* All of a group of replicas, those that share out (shard.h), and the rest. */
-struct group_part feasible_all(const struct check *c, enum group group);
-struct group_part feasible_shard(const struct check *c, enum group group);
-struct group_part feasible_rest(const struct check *c, enum group group);
+struct group_part feasible_all(const struct site *site, enum group group);
+struct group_part feasible_shard(const struct site *site, enum group group);
+struct group_part feasible_rest(const struct site *site, enum group group);
 
-double feasible_size(const struct check *c, struct group_part part);
+double feasible_size(const struct site *site, struct group_part part);
 
 /* Members of a group that one child's device meets at level l. */
-double feasible_members(const struct check *c, struct group_part part,
+double feasible_members(const struct site *site, struct group_part part,
 			uint32_t l);
 
 /* Groups of that kind that lie in the same stretch of level l: what varies
  * faster than the group's own digits. */
-double feasible_apart(const struct check *c, enum group group, uint32_t l);
+double feasible_apart(const struct site *site, enum group group, uint32_t l);
 
 /* A share of a child's links at level l, for each of so many senders in it;
  * what each gets of that, efficiency aside; */
-double feasible_links_Bps(const struct check *c, uint32_t l, double senders,
+double feasible_links_Bps(const struct site *site, uint32_t l, double senders,
 			  double share);
-double feasible_rate_Bps(const struct check *c, uint32_t l, double senders,
+double feasible_rate_Bps(const struct site *site, uint32_t l, double senders,
 			 double share);
 
 /* and the least rate of the switches below a level, for what all used devices
  * send, or only those of one pipeline rank. */
-double feasible_passed_Bps(const struct check *c, uint32_t level, bool one_rank);
+double feasible_passed_Bps(const struct site *site, uint32_t level, bool one_rank);
 
 /* Time of a collective of so many bytes. */
-double feasible_collective_s(const struct check *c, enum collective kind,
+double feasible_collective_s(const struct site *site, enum collective kind,
 			     struct group_part part, double bytes);
 
-/* Time of a transfer between stages across a level. */
-double feasible_transfer_s(const struct check *c, uint32_t level,
-			   double bytes);
+/* A transfer between stages across a level: seconds of one byte more, and of
+ * none. */
+struct transfer_line {
+	double latency_s, s_per_byte;
+};
+struct transfer_line feasible_transfer(const struct site *site, uint32_t level);
+
+/* The level that a boundary between two pipeline ranks crosses, and the time of
+ * so many bytes over it. */
+uint32_t feasible_border_level(const struct check *c, uint32_t a, uint32_t b);
+double feasible_send_s(const struct check *c, uint32_t a, uint32_t b,
+		       double bytes);
 
 #endif

@@ -36,7 +36,7 @@ static bool compare_memory(struct check *c, uint32_t k)
 {
 	const struct stage_memory *stated = &c->plan->stage[k].memory;
 	const struct stage_memory *found = &c->stage[k].memory;
-	double limit_bytes = c->problem->memory.limit_bytes;
+	double limit_bytes = feasible_site(c, k)->problem->memory.limit_bytes;
 
 	if (!agrees(c, "parameter memory", stated->parameters, found->parameters, 0) ||
 	    !agrees(c, "gradient memory", stated->gradients, found->gradients, 0) ||

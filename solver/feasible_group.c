@@ -7,23 +7,23 @@
 
 #include <math.h>
 
-void feasible_digit_strides(const struct check *c, int d, uint32_t l,
+void feasible_digit_strides(const struct site *site, int d, uint32_t l,
 			  uint64_t *from, uint64_t *to)
 {
 	*from = 1;
 	for (int i = 0; i < d; i++)
-		*from *= c->degree[i];
+		*from *= site->degree[i];
 	for (uint32_t i = 0; i < l; i++)
-		*from *= c->plan->placement.factor[d][i];
-	*to = *from * c->plan->placement.factor[d][l];
+		*from *= site->placement->factor[d][i];
+	*to = *from * site->placement->factor[d][l];
 }
 
 /* Members of an expert group that meet at level l, and the positions there that
  * they stretch over. */
-static double expert_members(const struct check *c, enum group group, uint32_t l,
+static double expert_members(const struct site *site, enum group group, uint32_t l,
 			     double *stretch)
 {
-	double inner = c->shape->expert_tensor, outer = inner * c->shape->expert;
+	double inner = site->shape->expert_tensor, outer = inner * site->shape->expert;
 	double first = group == GROUP_EXPERT_TENSOR ? 1 :
 		       group == GROUP_EXPERT ? inner : outer;
 	double last = group == GROUP_EXPERT_TENSOR ? inner :
@@ -35,7 +35,7 @@ static double expert_members(const struct check *c, enum group group, uint32_t l
 	for (int d = 0; d < DIMENSION_PIPELINE; d++) {
 		uint64_t from, to;
 
-		feasible_digit_strides(c, d, l, &from, &to);
+		feasible_digit_strides(site, d, l, &from, &to);
 		if (fmin((double)to, last) > fmax((double)from, first)) {
 			members *= fmin((double)to, last) /
 				   fmax((double)from, first);
@@ -43,14 +43,14 @@ static double expert_members(const struct check *c, enum group group, uint32_t l
 				*stretch = position * fmin((double)to, last) /
 					   (double)from;
 		}
-		position *= c->plan->placement.factor[d][l];
+		position *= site->placement->factor[d][l];
 	}
 	return members;
 }
 
-double feasible_members(const struct check *c, struct group_part part, uint32_t l)
+double feasible_members(const struct site *site, struct group_part part, uint32_t l)
 {
-	const struct placement *placement = &c->plan->placement;
+	const struct placement *placement = site->placement;
 
 	if (l < part.first || l >= part.end)
 		return 1;
@@ -63,7 +63,7 @@ double feasible_members(const struct check *c, struct group_part part, uint32_t 
 		return (double)placement->factor[DIMENSION_DATA][l] *
 		       placement->factor[DIMENSION_CONTEXT][l];
 	default:
-		return expert_members(c, part.group, l, NULL);
+		return expert_members(site, part.group, l, NULL);
 	}
 }
 
@@ -72,43 +72,43 @@ struct group_part feasible_whole(enum group group)
 	return (struct group_part){ group, 0, LEVEL_MAX };
 }
 
-struct group_part feasible_all(const struct check *c, enum group group)
+struct group_part feasible_all(const struct site *site, enum group group)
 {
-	(void)c;
+	(void)site;
 	return feasible_whole(group);
 }
 
-struct group_part feasible_shard(const struct check *c, enum group group)
+struct group_part feasible_shard(const struct site *site, enum group group)
 {
-	uint32_t level = c->plan->choice.shard_level;
+	uint32_t level = site->choice->shard_level;
 
 	return (struct group_part){ group, 0, level ? level : LEVEL_MAX };
 }
 
-struct group_part feasible_rest(const struct check *c, enum group group)
+struct group_part feasible_rest(const struct site *site, enum group group)
 {
-	uint32_t level = c->plan->choice.shard_level;
+	uint32_t level = site->choice->shard_level;
 
 	return (struct group_part){ group, level ? level : LEVEL_MAX, LEVEL_MAX };
 }
 
-double feasible_size(const struct check *c, struct group_part part)
+double feasible_size(const struct site *site, struct group_part part)
 {
 	double members = 1;
 
-	for (uint32_t l = 0; l < c->problem->level_count; l++)
-		members *= feasible_members(c, part, l);
+	for (uint32_t l = 0; l < site->problem->level_count; l++)
+		members *= feasible_members(site, part, l);
 	return members;
 }
 
-double feasible_apart(const struct check *c, enum group group, uint32_t l)
+double feasible_apart(const struct site *site, enum group group, uint32_t l)
 {
 	double stretch;
 
 	if (group >= GROUP_EXPERT)
-		return expert_members(c, group, l, &stretch) > 1 ?
-			stretch / expert_members(c, group, l, NULL) : 1;
+		return expert_members(site, group, l, &stretch) > 1 ?
+			stretch / expert_members(site, group, l, NULL) : 1;
 	if (group == GROUP_CONTEXT || group == GROUP_DATA_CONTEXT)
-		return c->plan->placement.factor[DIMENSION_TENSOR][l];
+		return site->placement->factor[DIMENSION_TENSOR][l];
 	return 1;
 }

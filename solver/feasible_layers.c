@@ -12,35 +12,41 @@ static uint32_t price_index(uint32_t class_index, enum recompute policy)
 	return class_index * RECOMPUTE_COUNT + (uint32_t)policy;
 }
 
+static const struct site *site_of(const struct check *c, uint32_t layer)
+{
+	return feasible_site(c, c->chunk_of[layer] % c->plan->choice.pipeline);
+}
+
 const struct problem_cost *feasible_cost_of(const struct check *c, uint32_t layer)
 {
-	return problem_cost_at(c->problem, c->plan->choice.shape,
-			       c->class_of[layer], c->policy_of[layer]);
+	return problem_cost_at(site_of(c, layer)->problem,
+			       c->plan->choice.shape, c->class_of[layer],
+			       c->policy_of[layer]);
 }
 
 const struct problem_weight *feasible_weight_of(const struct check *c,
 						uint32_t layer)
 {
-	return problem_weight_at(c->problem, c->plan->choice.shape,
-				 c->class_of[layer]);
+	return problem_weight_at(site_of(c, layer)->problem,
+				 c->plan->choice.shape, c->class_of[layer]);
 }
 
 const struct class_cost *feasible_price_of(const struct check *c,
 					   uint32_t layer)
 {
-	return &c->class_cost[price_index(c->class_of[layer],
-					  c->policy_of[layer])];
+	return &site_of(c, layer)->class_cost[
+		price_index(c->class_of[layer], c->policy_of[layer])];
 }
 
 /* A collective over replicas of so many elements, then of so many of experts. */
-static double replicas_s(const struct check *c, enum collective kind,
-			 struct group_part (*part)(const struct check *,
+static double replicas_s(const struct site *site, enum collective kind,
+			 struct group_part (*part)(const struct site *,
 						   enum group),
 			 double elements, double experts, double bytes)
 {
-	return feasible_collective_s(c, kind, part(c, GROUP_DATA_CONTEXT),
+	return feasible_collective_s(site, kind, part(site, GROUP_DATA_CONTEXT),
 				     elements * bytes) +
-	       feasible_collective_s(c, kind, part(c, GROUP_EXPERT_DATA),
+	       feasible_collective_s(site, kind, part(site, GROUP_EXPERT_DATA),
 				     experts * bytes);
 }
 
@@ -52,22 +58,22 @@ static double waits_s(double bare_s, double behind_s, double spare_s)
 }
 
 /* The gathers of ZeRO 3 and the scatters of ZeRO 2 and 3. */
-static void price_sharding(struct check *c, uint32_t class_index,
+static void price_sharding(const struct site *site, uint32_t class_index,
 			   struct class_cost *price)
 {
-	const struct problem_sync *sync = &c->problem->sync;
-	const struct problem_weight *weight = problem_weight_at(c->problem,
-		c->plan->choice.shape, class_index);
-	uint32_t zero = c->plan->choice.zero;
+	const struct problem_sync *sync = &site->problem->sync;
+	const struct problem_weight *weight = problem_weight_at(site->problem,
+		site->choice->shape, class_index);
+	uint32_t zero = site->choice->zero;
 	double gather_s = 0, scatter_s = 0, forward_s, backward_s;
 
 	if (zero >= 3)
-		gather_s = replicas_s(c, COLLECTIVE_ALL_GATHER, feasible_shard,
+		gather_s = replicas_s(site, COLLECTIVE_ALL_GATHER, feasible_shard,
 				      weight->parameters,
 				      weight->expert_parameters,
 				      sync->gather_bytes);
 	if (zero >= 2)
-		scatter_s = replicas_s(c, COLLECTIVE_REDUCE_SCATTER,
+		scatter_s = replicas_s(site, COLLECTIVE_REDUCE_SCATTER,
 				       feasible_shard, weight->parameters,
 				       weight->expert_parameters,
 				       sync->reduce_bytes);
@@ -83,21 +89,21 @@ static void price_sharding(struct check *c, uint32_t class_index,
 	price->backward_s += backward_s;
 }
 
-static void price_class(struct check *c, uint32_t class_index,
+static void price_class(struct site *site, uint32_t class_index,
 			enum recompute policy)
 {
 	struct class_cost *price =
-		&c->class_cost[price_index(class_index, policy)];
-	const struct problem_cost *cost = problem_cost_at(c->problem,
-		c->plan->choice.shape, class_index, policy);
+		&site->class_cost[price_index(class_index, policy)];
+	const struct problem_cost *cost = problem_cost_at(site->problem,
+		site->choice->shape, class_index, policy);
 
 	price->forward_s = cost->forward_s;
 	price->backward_s = cost->backward_s;
 	price->compute_s = cost->forward_s + cost->backward_s;
 	for (uint32_t i = 0; i < cost->collective_count; i++) {
 		const struct problem_collective *collective =
-			&c->problem->collective[cost->collective_first + i];
-		double exposed_s = feasible_collective_s(c, collective->kind,
+			&site->problem->collective[cost->collective_first + i];
+		double exposed_s = feasible_collective_s(site, collective->kind,
 					feasible_whole(collective->group),
 					collective->bytes) -
 				   collective->hidden_s;
@@ -110,7 +116,7 @@ static void price_class(struct check *c, uint32_t class_index,
 		  collective->group == GROUP_CONTEXT ? &price->context_s :
 						       &price->expert_s) += exposed_s;
 	}
-	price_sharding(c, class_index, price);
+	price_sharding(site, class_index, price);
 }
 
 static void add_layers(struct check *c)
@@ -136,13 +142,21 @@ static void add_layers(struct check *c)
 	}
 }
 
+/* Latency of the level that a boundary crosses, on the side of rank a. */
+static double border_latency_s(const struct check *c, uint32_t a, uint32_t b)
+{
+	uint32_t level = feasible_border_level(c, a, b);
+
+	return feasible_site(c, a)->problem->level[level].latency_s;
+}
+
 /* Stores tied weights once where both ends share a device; otherwise gives
  * the two stages and the time of adding up their gradients. */
 static double settle_tied(struct check *c, uint32_t *one, uint32_t *other)
 {
 	uint32_t pipeline = c->plan->choice.pipeline;
 	const struct problem_weight *weight;
-	uint32_t head = c->layer_count, table = c->layer_count, level;
+	uint32_t head = c->layer_count, table = c->layer_count;
 	double bytes;
 
 	*one = *other = pipeline;
@@ -166,80 +180,89 @@ static double settle_tied(struct check *c, uint32_t *one, uint32_t *other)
 	}
 	bytes = weight->tied_parameters * c->problem->sync.reduce_bytes;
 	if (c->plan->choice.zero >= 2)
-		bytes /= c->shards;
-	level = feasible_pipeline_level(c, *one, *other);
-	return c->problem->level[level].latency_s + feasible_transfer_s(c, level, bytes);
+		bytes /= fmin(feasible_site(c, *one)->shards,
+			      feasible_site(c, *other)->shards);
+	return fmax(border_latency_s(c, *one, *other),
+		    border_latency_s(c, *other, *one)) +
+	       feasible_send_s(c, *one, *other, bytes);
 }
 
-double feasible_held(const struct check *c, const struct stage_cost *cost,
+double feasible_held(const struct site *site, const struct stage_cost *cost,
 		     uint32_t stage)
 {
 	double experts = cost->expert_parameters;
 
-	if (c->plan->choice.zero < stage)
+	if (site->choice->zero < stage)
 		return cost->parameters;
-	return (cost->parameters - experts) / c->shards +
-	       experts / c->expert_shards;
+	return (cost->parameters - experts) / site->shards +
+	       experts / site->expert_shards;
 }
 
-static void price_reduction(struct check *c, struct stage_cost *stage)
+static void price_reduction(const struct site *site, struct stage_cost *stage)
 {
-	double bytes = c->problem->sync.reduce_bytes;
+	double bytes = site->problem->sync.reduce_bytes;
 	double experts = stage->expert_parameters;
 	double elements = stage->parameters - experts;
 
-	if (c->plan->choice.zero == 0) {
-		stage->reduce_s = replicas_s(c, COLLECTIVE_ALL_REDUCE,
+	if (site->choice->zero == 0) {
+		stage->reduce_s = replicas_s(site, COLLECTIVE_ALL_REDUCE,
 					     feasible_all, elements, experts,
 					     bytes);
 		return;
 	}
-	if (c->plan->choice.zero == 1)
-		stage->reduce_s = replicas_s(c, COLLECTIVE_REDUCE_SCATTER,
+	if (site->choice->zero == 1)
+		stage->reduce_s = replicas_s(site, COLLECTIVE_REDUCE_SCATTER,
 					     feasible_shard, elements, experts,
 					     bytes);
-	stage->reduce_s += replicas_s(c, COLLECTIVE_ALL_REDUCE, feasible_rest,
-				      elements / c->shards,
-				      experts / c->expert_shards, bytes);
+	stage->reduce_s += replicas_s(site, COLLECTIVE_ALL_REDUCE, feasible_rest,
+				      elements / site->shards,
+				      experts / site->expert_shards, bytes);
 }
 
-static void price_updates(struct check *c)
+static void price_update(const struct site *site, struct stage_cost *stage,
+			 double tied_s)
 {
-	const struct problem_sync *sync = &c->problem->sync;
-	uint32_t zero = c->plan->choice.zero, one, other;
-	double tied_s = settle_tied(c, &one, &other);
+	const struct problem_sync *sync = &site->problem->sync;
+	double experts = stage->expert_parameters;
+	uint32_t zero = site->choice->zero;
 
-	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
-		struct stage_cost *stage = &c->stage[k];
-		double experts = stage->expert_parameters;
+	price_reduction(site, stage);
+	stage->reduce_exposed_s = tied_s + fmax(0, stage->reduce_s -
+		(sync->overlap_reduce ? stage->backward_s : 0));
+	if (zero == 1 || zero == 2)
+		stage->gather_s = replicas_s(site, COLLECTIVE_ALL_GATHER,
+			feasible_shard, stage->parameters - experts, experts,
+			sync->gather_bytes);
+	stage->gather_exposed_s = fmax(0, stage->gather_s -
+		(sync->overlap_gather ? stage->forward_s : 0));
+	if (sync->step_bytes > 0)
+		stage->step_s = feasible_held(site, stage, 1) *
+				sync->step_bytes / sync->memory_bandwidth_Bps;
+}
 
-		price_reduction(c, stage);
-		stage->reduce_exposed_s = fmax(0, stage->reduce_s -
-			(sync->overlap_reduce ? stage->backward_s : 0));
-		if (k == one || k == other)
-			stage->reduce_exposed_s += tied_s;
-		if (zero == 1 || zero == 2)
-			stage->gather_s = replicas_s(c, COLLECTIVE_ALL_GATHER,
-				feasible_shard, stage->parameters - experts,
-				experts, sync->gather_bytes);
-		stage->gather_exposed_s = fmax(0, stage->gather_s -
-			(sync->overlap_gather ? stage->forward_s : 0));
-		if (sync->step_bytes > 0)
-			stage->step_s = feasible_held(c, stage, 1) *
-					sync->step_bytes /
-					sync->memory_bandwidth_Bps;
-	}
+static void price_site(struct check *c, struct site *site)
+{
+	uint32_t classes = c->problem->class_count;
+
+	site->class_cost = ARENA_ARRAY(c->scratch, struct class_cost,
+				       (size_t)classes * RECOMPUTE_COUNT);
+	for (uint32_t i = 0; i < classes; i++)
+		for (int policy = 0; policy < RECOMPUTE_COUNT; policy++)
+			price_class(site, i, (enum recompute)policy);
 }
 
 void feasible_price_layers(struct check *c)
 {
-	c->class_cost = ARENA_ARRAY(c->scratch, struct class_cost,
-		(size_t)c->problem->class_count * RECOMPUTE_COUNT);
-	for (uint32_t i = 0; i < c->problem->class_count; i++)
-		for (int policy = 0; policy < RECOMPUTE_COUNT; policy++)
-			price_class(c, i, (enum recompute)policy);
+	uint32_t one, other;
+	double tied_s;
+
+	for (uint32_t s = 0; s < c->site_count; s++)
+		price_site(c, &c->site[s]);
 	c->stage = ARENA_ARRAY(c->scratch, struct stage_cost,
 			       c->plan->choice.pipeline);
 	add_layers(c);
-	price_updates(c);
+	tied_s = settle_tied(c, &one, &other);
+	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++)
+		price_update(feasible_site(c, k), &c->stage[k],
+			     k == one || k == other ? tied_s : 0);
 }

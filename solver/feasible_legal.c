@@ -57,17 +57,12 @@ static bool any_of(const bool *allowed, uint32_t count)
 
 static bool check_shard_level(struct check *c)
 {
-	const struct problem *problem = c->problem;
 	uint32_t level = c->plan->choice.shard_level;
 	bool allowed = level == 0;
 
-	if (level >= problem->level_count) {
-		text_printf(c->reason, "shard level %u of %u", level,
-			    problem->level_count);
-		return false;
-	}
-	if (c->plan->choice.zero > 0 && any_of(problem->shard_level, LEVEL_MAX))
-		allowed = problem->shard_level[level];
+	if (c->plan->choice.zero > 0 &&
+	    any_of(c->problem->shard_level, LEVEL_MAX))
+		allowed = level < LEVEL_MAX && c->problem->shard_level[level];
 	if (!allowed)
 		text_printf(c->reason, "shard level %u is not allowed", level);
 	return allowed;
@@ -100,9 +95,8 @@ static bool check_schedule(struct check *c)
 
 static bool check_experts(struct check *c)
 {
-	uint64_t members = (uint64_t)c->degree[DIMENSION_TENSOR] *
-			   c->degree[DIMENSION_CONTEXT] *
-			   c->degree[DIMENSION_DATA];
+	uint64_t members = (uint64_t)c->shape->tensor * c->shape->context *
+			   c->plan->choice.data;
 	uint64_t cut = (uint64_t)c->shape->expert * c->shape->expert_tensor;
 
 	if (cut == 0 || members % cut != 0) {
@@ -111,9 +105,6 @@ static bool check_experts(struct check *c)
 			    c->shape->expert_tensor, (uint32_t)members);
 		return false;
 	}
-	c->replicas = (double)c->degree[DIMENSION_DATA] *
-		      c->degree[DIMENSION_CONTEXT];
-	c->expert_replicas = (double)(members / cut);
 	return true;
 }
 
@@ -153,7 +144,7 @@ bool feasible_degrees(struct check *c)
 	const struct problem *problem = c->problem;
 	const struct plan *plan = c->plan;
 	const struct choice *choice = &plan->choice;
-	uint64_t devices = 1;
+	double devices;
 
 	if (choice->shape >= problem->shape_count) {
 		text_printf(c->reason, "shape %u of %u", choice->shape,
@@ -161,25 +152,11 @@ bool feasible_degrees(struct check *c)
 		return false;
 	}
 	c->shape = &problem->shape[choice->shape];
-	c->degree[DIMENSION_TENSOR] = c->shape->tensor;
-	c->degree[DIMENSION_CONTEXT] = c->shape->context;
-	c->degree[DIMENSION_DATA] = choice->data;
-	c->degree[DIMENSION_PIPELINE] = choice->pipeline;
-	for (int d = 0; d < DIMENSION_COUNT; d++) {
-		if (c->degree[d] == 0) {
-			text_append(c->reason, "a degree of 0");
-			return false;
-		}
-		devices *= c->degree[d];
-		if (devices > problem->device_count) {
-			text_printf(c->reason, "more devices than the %u there are",
-				    problem->device_count);
-			return false;
-		}
-	}
-	if (plan->devices != devices) {
-		text_printf(c->reason, "%u devices where the degrees use %u",
-			    plan->devices, (uint32_t)devices);
+	devices = (double)c->shape->tensor * c->shape->context * choice->data *
+		  choice->pipeline;
+	if (devices == 0 || plan->devices != devices) {
+		text_printf(c->reason, "%u devices where the degrees use %.0f",
+			    plan->devices, devices);
 		return false;
 	}
 	if (choice->virtual_stages == 0 ||
@@ -195,80 +172,4 @@ bool feasible_degrees(struct check *c)
 	}
 	return check_policy(c) && check_schedule(c) && check_shard_level(c) &&
 	       check_batch(c) && check_experts(c);
-}
-
-/* The groups of experts cover strides too: 1 .. x, x .. x e and the rest. Each of
- * the two borders must fall between digits or divide the digit it falls into. */
-static bool check_expert_digits(struct check *c)
-{
-	uint64_t inner = c->shape->expert_tensor;
-	uint64_t outer = inner * c->shape->expert;
-	uint64_t from, to;
-
-	for (int d = 0; d < DIMENSION_PIPELINE; d++)
-		for (uint32_t l = 0; l < c->problem->level_count; l++) {
-			feasible_digit_strides(c, d, l, &from, &to);
-			if ((inner % to == 0 || to % inner == 0) &&
-			    (outer % to == 0 || to % outer == 0))
-				continue;
-			text_printf(c->reason, "level %u: the factors do not fit "
-				    "expert %u x expert tensor %u", l,
-				    c->shape->expert, c->shape->expert_tensor);
-			return false;
-		}
-	return true;
-}
-
-bool feasible_placement(struct check *c)
-{
-	const struct problem *problem = c->problem;
-	const struct placement *placement = &c->plan->placement;
-	uint64_t row[DIMENSION_COUNT] = { 1, 1, 1, 1 };
-
-	for (uint32_t l = 0; l < problem->level_count; l++) {
-		uint64_t column = 1;
-
-		for (int d = 0; d < DIMENSION_COUNT; d++) {
-			uint32_t factor = placement->factor[d][l];
-
-			column *= factor;
-			row[d] *= factor;
-			if (factor > 1 && problem->within[d] &&
-			    l >= problem->within[d]) {
-				text_printf(c->reason, "level %u: a dimension goes "
-					    "beyond the level it must stay within", l);
-				return false;
-			}
-			if (factor == 0 || column > problem->level[l].fanout ||
-			    row[d] > c->degree[d]) {
-				text_printf(c->reason, "level %u: factors beyond "
-					    "the fan-out or the degree", l);
-				return false;
-			}
-		}
-		c->below[l] = l ? c->below[l - 1] * problem->level[l - 1].fanout : 1;
-		if (l == 0)
-			c->used[l] = 1;
-		if (l + 1 < problem->level_count)
-			c->used[l + 1] = c->used[l] * (double)column;
-	}
-	for (uint32_t l = problem->level_count; l < LEVEL_MAX; l++)
-		for (int d = 0; d < DIMENSION_COUNT; d++)
-			if (placement->factor[d][l] > 1) {
-				text_printf(c->reason, "a factor at level %u of %u",
-					    l, problem->level_count);
-				return false;
-			}
-	for (int d = 0; d < DIMENSION_COUNT; d++)
-		if (row[d] != c->degree[d]) {
-			text_printf(c->reason, "dimension %d: factors multiply to "
-				    "%u and not to %u", d, (uint32_t)row[d],
-				    c->degree[d]);
-			return false;
-		}
-	if (!check_expert_digits(c))
-		return false;
-	c->shards = feasible_size(c, feasible_shard(c, GROUP_DATA_CONTEXT));
-	c->expert_shards = feasible_size(c, feasible_shard(c, GROUP_EXPERT_DATA));
-	return true;
 }

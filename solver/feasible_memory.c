@@ -41,7 +41,8 @@ static double replay_activations(struct check *c, uint32_t k)
 
 /* Elements of the two layers of device k that have most of what is scattered
  * over more than one shard. */
-static double two_layers(const struct check *c, uint32_t k)
+static double two_layers(const struct check *c, const struct site *site,
+			 uint32_t k)
 {
 	double most = 0, second = 0;
 
@@ -51,9 +52,9 @@ static double two_layers(const struct check *c, uint32_t k)
 
 		if (c->chunk_of[i] % c->plan->choice.pipeline != k)
 			continue;
-		if (c->shards > 1)
+		if (site->shards > 1)
 			elements += weight->parameters;
-		if (c->expert_shards > 1)
+		if (site->expert_shards > 1)
 			elements += weight->expert_parameters;
 		second = fmax(second, fmin(most, elements));
 		most = fmax(most, elements);
@@ -61,48 +62,48 @@ static double two_layers(const struct check *c, uint32_t k)
 	return most + second;
 }
 
-/* Groups of more than one that every device is in. */
-static double count_groups(const struct check *c)
+/* Groups of more than one that every device of a site is in. */
+static double count_groups(const struct site *site)
 {
-	bool experts = c->shape->expert > 1 || c->shape->expert_tensor > 1;
-	double groups = (c->degree[DIMENSION_TENSOR] > 1) +
-			(c->degree[DIMENSION_CONTEXT] > 1) + (c->replicas > 1) +
-			(c->degree[DIMENSION_PIPELINE] > 1);
+	const struct problem_shape *shape = site->shape;
+	bool experts = shape->expert > 1 || shape->expert_tensor > 1;
+	double groups = (shape->tensor > 1) + (shape->context > 1) +
+			(site->replicas > 1) + (site->choice->pipeline > 1);
 
 	if (experts)
-		groups += (c->shape->expert > 1) + (c->shape->expert_tensor > 1) +
-			  (c->expert_replicas > 1);
-	if (c->plan->choice.shard_level == 0)
+		groups += (shape->expert > 1) + (shape->expert_tensor > 1) +
+			  (site->expert_replicas > 1);
+	if (site->choice->shard_level == 0)
 		return groups;
-	groups += (c->shards > 1) + (c->replicas / c->shards > 1);
+	groups += (site->shards > 1) + (site->replicas / site->shards > 1);
 	if (experts)
-		groups += (c->expert_shards > 1) +
-			  (c->expert_replicas / c->expert_shards > 1);
+		groups += (site->expert_shards > 1) +
+			  (site->expert_replicas / site->expert_shards > 1);
 	return groups;
 }
 
 void feasible_price_memory(struct check *c)
 {
-	const struct problem_memory *memory = &c->problem->memory;
 	uint32_t zero = c->plan->choice.zero;
-	double whole_bytes = (zero >= 2 ? memory->gradient_bytes : 0) +
-			     (zero >= 3 ? memory->weight_bytes : 0);
-	double groups = count_groups(c);
 
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++) {
+		const struct site *site = feasible_site(c, k);
+		const struct problem_memory *memory = &site->problem->memory;
+		double whole_bytes = (zero >= 2 ? memory->gradient_bytes : 0) +
+				     (zero >= 3 ? memory->weight_bytes : 0);
 		struct stage_cost *stage = &c->stage[k];
 		struct stage_memory *part = &stage->memory;
 
-		part->parameters = feasible_held(c, stage, 3) *
+		part->parameters = feasible_held(site, stage, 3) *
 				   memory->weight_bytes;
-		part->gradients = feasible_held(c, stage, 2) *
+		part->gradients = feasible_held(site, stage, 2) *
 				  memory->gradient_bytes;
-		part->optimizer = feasible_held(c, stage, 1) *
+		part->optimizer = feasible_held(site, stage, 1) *
 				  memory->optimizer_bytes;
-		part->working += two_layers(c, k) * whole_bytes;
 		part->activations = replay_activations(c, k);
+		part->working += two_layers(c, site, k) * whole_bytes;
 		part->reserve = memory->reserve_bytes +
-				groups * memory->group_bytes;
+				count_groups(site) * memory->group_bytes;
 		part->total = part->parameters + part->gradients +
 			      part->optimizer + part->activations +
 			      part->working + part->reserve;

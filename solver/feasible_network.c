@@ -18,20 +18,20 @@ struct at_level {
 	double direct_s, broadcast_s;	/* latencies */
 };
 
-static void fill_ring(const struct check *c, enum group group, uint32_t l,
+static void fill_ring(const struct site *site, enum group group, uint32_t l,
 		      struct at_level *at)
 {
-	const struct problem_level *level = &c->problem->level[l];
-	double apart = feasible_apart(c, group, l), n = at->n;
+	const struct problem_level *level = &site->problem->level[l];
+	double apart = feasible_apart(site, group, l), n = at->n;
 	double hop_s = apart * level->latency_s;
 	bool closed = level->wrap && apart * n == level->fanout;
 
-	at->rate_Bps = feasible_rate_Bps(c, l, apart * c->used[l],
+	at->rate_Bps = feasible_rate_Bps(site, l, apart * site->used[l],
 					 closed ? 1 : 0.5);
 	at->step_s = hop_s;
 	at->scatter_s = (closed ? n - 1 : 2 * n - 3) * hop_s;
 	at->direct_spb = fmax(floor(n * n / 4) / n /
-			      feasible_links_Bps(c, l, apart * c->used[l],
+			      feasible_links_Bps(site, l, apart * site->used[l],
 						 closed ? 1 : 0.5),
 			      (n - 1) / n / level->bandwidth_Bps) /
 			 level->efficiency;
@@ -39,15 +39,15 @@ static void fill_ring(const struct check *c, enum group group, uint32_t l,
 	at->broadcast_s = (n - 1) * hop_s;
 }
 
-static struct at_level group_at(const struct check *c, struct group_part part,
+static struct at_level group_at(const struct site *site, struct group_part part,
 				uint32_t l, double inside)
 {
-	const struct problem_level *level = &c->problem->level[l];
-	double n = feasible_members(c, part, l), efficiency = level->efficiency;
+	const struct problem_level *level = &site->problem->level[l];
+	double n = feasible_members(site, part, l), efficiency = level->efficiency;
 	struct at_level at = {
 		.n = n,
 		.inside = inside,
-		.rate_Bps = feasible_rate_Bps(c, l, c->used[l], 1),
+		.rate_Bps = feasible_rate_Bps(site, l, site->used[l], 1),
 		.step_s = level->latency_s,
 		.scatter_s = (n - 1) * level->latency_s,
 		.direct_s = (n - 1) * level->latency_s,
@@ -55,15 +55,15 @@ static struct at_level group_at(const struct check *c, struct group_part part,
 	};
 
 	if (level->kind == LEVEL_RING)
-		fill_ring(c, part.group, l, &at);
+		fill_ring(site, part.group, l, &at);
 	if (level->kind == LEVEL_FULL) {
-		at.rate_Bps = feasible_rate_Bps(c, l, c->used[l],
+		at.rate_Bps = feasible_rate_Bps(site, l, site->used[l],
 						(n - 1) / (level->fanout - 1.0));
 		at.scatter_s = at.direct_s = at.broadcast_s = level->latency_s;
 	}
 	if (level->reduction_efficiency > 0)
 		efficiency = level->reduction_efficiency;
-	at.passed_Bps = feasible_passed_Bps(c, l, false);
+	at.passed_Bps = feasible_passed_Bps(site, l, false);
 	at.reduction_Bps = fmin(efficiency * at.rate_Bps, at.passed_Bps);
 	at.link_Bps = level->efficiency * at.rate_Bps;
 	at.rate_Bps = fmin(at.link_Bps, at.passed_Bps);
@@ -203,11 +203,11 @@ static void walk_torus(const struct problem_level *level,
 				dimensions, walk->members));
 }
 
-static struct group_walk walk_group(const struct check *c, struct group_part part)
+static struct group_walk walk_group(const struct site *site, struct group_part part)
 {
-	const struct problem_level *level = c->problem->level, *last = level;
+	const struct problem_level *level = site->problem->level, *last = level;
 	struct group_walk walk = {
-		.members = feasible_size(c, part), .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
+		.members = feasible_size(site, part), .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
 		.tree_Bps = INFINITY, .shortest_s = INFINITY, .switches = true,
 	};
 	const struct problem_level *crossed[LEVEL_MAX];
@@ -215,8 +215,8 @@ static struct group_walk walk_group(const struct check *c, struct group_part par
 	uint32_t first = 0, count = 0;
 	double inside = 1, inner_step_s = 0;
 
-	for (uint32_t l = 0; l < c->problem->level_count; l++, level++) {
-		struct at_level at = group_at(c, part, l, inside);
+	for (uint32_t l = 0; l < site->problem->level_count; l++, level++) {
+		struct at_level at = group_at(site, part, l, inside);
 
 		if (!level->joined) {
 			walk_torus(last, apart + first, count - first, &walk);
@@ -240,10 +240,10 @@ static struct group_walk walk_group(const struct check *c, struct group_part par
 }
 
 /* By the protocol that the levels of the problem stand for. */
-static double protocol_s(const struct check *c, enum collective kind,
+static double protocol_s(const struct site *site, enum collective kind,
 			 struct group_part part, double bytes)
 {
-	struct group_walk walk = walk_group(c, part);
+	struct group_walk walk = walk_group(site, part);
 	double n = walk.members, ring_s, half_s, best_s;
 
 	if (n < 2 || bytes == 0)
@@ -272,12 +272,12 @@ static double protocol_s(const struct check *c, enum collective kind,
 	return best_s + walk.overhead_s;
 }
 
-double feasible_collective_s(const struct check *c, enum collective kind,
+double feasible_collective_s(const struct site *site, enum collective kind,
 			     struct group_part part, double bytes)
 {
-	double best_s = protocol_s(c, kind, part, bytes);
-	struct problem shorter = *c->problem;
-	struct check by_short = *c;
+	double best_s = protocol_s(site, kind, part, bytes);
+	struct problem shorter = *site->problem;
+	struct site by_short = *site;
 	bool has_short = false;
 
 	by_short.problem = &shorter;
@@ -287,7 +287,7 @@ double feasible_collective_s(const struct check *c, enum collective kind,
 		at->in_network_reduction = false;
 		if (at->short_efficiency <= 0)
 			continue;
-		has_short |= feasible_members(c, part, l) > 1;
+		has_short |= feasible_members(site, part, l) > 1;
 		at->efficiency = at->short_efficiency;
 		at->overhead_s = at->short_overhead_s;
 	}

@@ -165,13 +165,12 @@ static double *price_boundaries(struct check *c)
 
 	for (uint32_t i = 0; i + 1 < chunks; i++) {
 		uint32_t last = c->plan->chunk_first[i + 1] - 1;
-		uint32_t level = feasible_pipeline_level(c, i % pipeline,
-						(i + 1) % pipeline);
+		uint32_t k = i % pipeline, next = (i + 1) % pipeline;
 
-		boundary_s[i] = feasible_transfer_s(c, level,
-					   feasible_weight_of(c, last)->output_bytes);
+		boundary_s[i] = feasible_send_s(c, k, next,
+			feasible_weight_of(c, last)->output_bytes);
 		if (i < pipeline) {
-			c->stage[i].send_level = level;
+			c->stage[i].send_level = feasible_border_level(c, k, next);
 			c->stage[i].send_s = boundary_s[i];
 		}
 	}

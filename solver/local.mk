@@ -26,6 +26,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_legal.c \
 	%D%/feasible_memory.c \
 	%D%/feasible_network.c \
+	%D%/feasible_place.c \
 	%D%/feasible_schedule.c \
 	%D%/feasible_transfer.c \
 	%D%/incumbent.c \
