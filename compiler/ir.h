@@ -257,6 +257,28 @@ struct ir_plan {
 	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
 };
 
+/* Measured compute time of one layer of a class under one shape, for one
+ * micro-batch on one device. */
+struct ir_measurement {
+	uint32_t class_index;
+	struct problem_shape shape;	/* without experts: expert degrees 1 */
+	enum recompute recompute;
+	double forward_s, backward_s;	/* more than 0 */
+	uint32_t entry;			/* of the file, from 0 */
+};
+
+/* Measured times of a job (doc/profile.md). */
+struct ir_profile {
+	const char *file;		/* as the job names it; NULL: no profile */
+	uint32_t source;		/* its text */
+	struct span span;		/* of the name in the job */
+	bool with_communication;	/* times include exchanges inside the layer */
+	bool scaled;			/* what is not measured is modelled, times the
+					 * mean of measured over modelled of that layer */
+	struct ir_measurement *measurement;	/* ascending, each once: see profile.h */
+	uint32_t measurement_count;
+};
+
 struct ir_job {
 	const char *name;
 	struct span span;
@@ -281,6 +303,7 @@ struct ir_job {
 	uint32_t objective_count;
 	struct ir_plan *plan;
 	uint32_t plan_count;
+	struct ir_profile profile;
 	double memory_limit_bytes;	/* device memory, or less where required */
 	struct span memory_limit_span;
 };

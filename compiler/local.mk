@@ -21,10 +21,13 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/describe.c \
 	%D%/describe.h \
 	%D%/device_fields.def \
+	%D%/digest.c \
+	%D%/digest.h \
 	%D%/emit.c \
 	%D%/emit.h \
 	%D%/emit_manifest.c \
 	%D%/emit_megatron.c \
+	%D%/emit_profile.c \
 	%D%/emit_summary.c \
 	%D%/emitters.def \
 	%D%/explain_page.c \
@@ -41,6 +44,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/ir.h \
 	%D%/ir_print.c \
 	%D%/ir_verify.c \
+	%D%/json_file.c \
+	%D%/json_file.h \
 	%D%/json_print.c \
 	%D%/json_print.h \
 	%D%/layout.c \
@@ -70,6 +75,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_place.c \
 	%D%/lower_plan.c \
 	%D%/lower_predicate.c \
+	%D%/lower_profile.c \
 	%D%/lower_recompute.c \
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
@@ -100,7 +106,10 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/problem_costs.c \
 	%D%/problem_from_ir.c \
 	%D%/problem_from_ir.h \
+	%D%/problem_profile.c \
 	%D%/problem_shapes.c \
+	%D%/profile.c \
+	%D%/profile.h \
 	%D%/published_json.c \
 	%D%/published_json.h \
 	%D%/published_write.c \

@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/base/checked.h \
 	%D%/base/intern.c \
 	%D%/base/intern.h \
+	%D%/base/path.c \
+	%D%/base/path.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
 	%D%/base/vec.h \

@@ -128,6 +128,10 @@ explain_pages = \
 	E0603.md \
 	E0604.md \
 	E0605.md \
+	E0606.md \
+	E0607.md \
+	E0608.md \
+	E0609.md \
 	E0610.md \
 	E0611.md \
 	E0612.md \
@@ -177,4 +181,4 @@ stdlibtopologydir = $(pkgdatadir)/stdlib/topology
 dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
 
 schemadir = $(pkgdatadir)/stdlib/schema
-dist_schema_DATA = %D%/schema/plan.schema.json
+dist_schema_DATA = %D%/schema/plan.schema.json %D%/schema/profile.schema.json
