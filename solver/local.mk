@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/chain.h \
 	%D%/deal.c \
 	%D%/deal.h \
+	%D%/devices.c \
 	%D%/devices.h \
 	%D%/dimension.h \
 	%D%/even.c \
@@ -33,7 +34,10 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
+	%D%/linear.c \
 	%D%/linear.h \
+	%D%/linear_lines.c \
+	%D%/linear_transfer.c \
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/most.h \
