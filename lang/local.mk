@@ -36,6 +36,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval.h \
 	%D%/eval_call.c \
 	%D%/eval_children.c \
+	%D%/eval_graph.c \
 	%D%/eval_internal.h \
 	%D%/eval_member.c \
 	%D%/eval_model.c \
@@ -57,6 +58,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \
+	%D%/network_graph.h \
 	%D%/parse.c \
 	%D%/parse.h \
 	%D%/scan.l \
