@@ -14,6 +14,7 @@
 
 #include "lang/ast.h"
 #include "lang/source.h"
+#include "solver/graph.h"
 #include "solver/problem.h"
 
 #define IR_NONE UINT32_MAX
@@ -214,6 +215,16 @@ struct ir_kind {
 	struct ir *only;		/* the same job on this kind alone */
 };
 
+/* A network given by its links; the levels are those it implies. */
+struct ir_graph {
+	struct graph graph;
+	const char **vertex_name;	/* "leaf[3]" */
+	const char **family;		/* "leaf": the same without indices */
+	const char **device_name;	/* by number in the graph: "host[2]/gpu5" */
+	uint32_t *device;		/* of the graph, by number in the hierarchy; some
+					 * devices of the graph may be left out */
+};
+
 struct ir_topology {
 	const char *name;
 	struct span span;
@@ -221,6 +232,7 @@ struct ir_topology {
 	struct ir_level level[LEVEL_MAX];	/* innermost first */
 	uint32_t level_count;
 	uint32_t device_count;
+	const struct ir_graph *graph;		/* NULL: given as levels */
 	/* A cluster of several kinds: this topology is then what is equal in all
 	 * children of the outermost level, each device as slow and small as the
 	 * slowest and smallest. */

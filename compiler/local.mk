@@ -65,6 +65,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_call.c \
 	%D%/lower_experts.c \
 	%D%/lower_extent.c \
+	%D%/lower_graph.c \
 	%D%/lower_job.c \
 	%D%/lower_kinds.c \
 	%D%/lower_level.c \

@@ -105,6 +105,8 @@ bool lower_kinds(struct lower *lower);
 /* Levels of a hierarchy, in lower_level.c: fills levels and device_count of the
  * program's topology. */
 bool lower_levels(struct lower *lower, const struct record *record);
+/* The same of a graph, whose hierarchy is found, in lower_graph.c. */
+bool lower_graph(struct lower *lower, const struct record *record);
 
 /* One template applied to arguments becomes a class (is_block left alone). */
 bool lower_template(struct lower *lower, const struct record *layer,

@@ -14,7 +14,7 @@
 
 /* Bounds on what loops may elaborate. */
 #define GRAPH_VERTICES_MAX 16384u	/* nodes and switches */
-#define GRAPH_DEVICES_MAX 16384u	/* in all nodes */
+#define GRAPH_DEVICES_MAX 8192u	/* in all nodes */
 #define GRAPH_LINKS_MAX 65536u
 
 /* Of a `link`, or of a node between its devices and itself. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/graph_row.h"
 #include "solver/most.h"
 
 /* Latencies closer than this, relative to the larger, are the same. */
@@ -118,7 +119,7 @@ static uint64_t lead_bit(const struct graph *graph, uint32_t root, uint32_t link
 	return (uint64_t)root * graph->link_count + link;
 }
 
-static bool leads(const struct graph *graph, uint32_t root, uint32_t link)
+bool graph_leads(const struct graph *graph, uint32_t root, uint32_t link)
 {
 	uint64_t bit = lead_bit(graph, root, link);
 
@@ -128,6 +129,11 @@ static bool leads(const struct graph *graph, uint32_t root, uint32_t link)
 static uint16_t *hops_row(const struct graph *graph, uint32_t root)
 {
 	return graph->hops + (size_t)root * graph->core_count;
+}
+
+uint32_t graph_hops(const struct graph *graph, uint32_t root, uint32_t core)
+{
+	return hops_row(graph, root)[core];
 }
 
 /* Vertices in the order in which the search meets them. */
@@ -275,7 +281,7 @@ struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to
 	while (v != b->root) {
 		uint32_t i = graph->out_first[v];
 
-		while (!leads(graph, root, graph->out[i]))
+		while (!graph_leads(graph, root, graph->out[i]))
 			i++;
 		way_add(graph, graph->out[i], &way);
 		v = graph->link[graph->out[i]].to;
@@ -346,14 +352,14 @@ static void walk_on(struct walk *walk, uint32_t root, uint32_t vertex)
 
 	for (uint32_t i = graph->out_first[vertex];
 	     i < graph->out_first[vertex + 1]; i++)
-		if (leads(graph, root, graph->out[i]))
+		if (graph_leads(graph, root, graph->out[i]))
 			shares += graph->link[graph->out[i]].count;
 	for (uint32_t i = graph->out_first[vertex];
 	     i < graph->out_first[vertex + 1]; i++) {
 		const struct graph_link *link = &graph->link[graph->out[i]];
 		double bytes;
 
-		if (!leads(graph, root, graph->out[i]))
+		if (!graph_leads(graph, root, graph->out[i]))
 			continue;
 		bytes = walk->bytes[at] * link->count / (double)shares;
 		walk_link(walk, graph->out[i], bytes);

@@ -30,6 +30,16 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_place.c \
 	%D%/feasible_schedule.c \
 	%D%/feasible_transfer.c \
+	%D%/graph.c \
+	%D%/graph.h \
+	%D%/graph_hierarchy.c \
+	%D%/graph_hierarchy.h \
+	%D%/graph_lines.c \
+	%D%/graph_lines.h \
+	%D%/graph_rates.c \
+	%D%/graph_rates.h \
+	%D%/graph_row.c \
+	%D%/graph_row.h \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \

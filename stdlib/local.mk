@@ -99,6 +99,18 @@ explain_pages = \
 	E0413.md \
 	E0414.md \
 	E0416.md \
+	E0420.md \
+	E0421.md \
+	E0422.md \
+	E0423.md \
+	E0424.md \
+	E0425.md \
+	E0426.md \
+	E0427.md \
+	E0428.md \
+	E0429.md \
+	E0430.md \
+	E0431.md \
 	E0501.md \
 	E0502.md \
 	E0503.md \
