@@ -20,6 +20,7 @@
 enum {
 	ON_CHECK = 1u << COMMAND_CHECK,
 	ON_COMPILE = 1u << COMMAND_COMPILE,
+	ON_COMPARE = 1u << COMMAND_COMPARE,
 	ON_EXPLAIN = 1u << COMMAND_EXPLAIN,
 	ON_SOLVE = 1u << COMMAND_SOLVE,
 	ON_PARAMS = 1u << COMMAND_PARAMS,
@@ -28,9 +29,9 @@ enum {
 	ON_EVAL = 1u << COMMAND_EVAL,
 	ON_TEST = 1u << COMMAND_TEST,
 	ON_FMT = 1u << COMMAND_FMT,
-	ON_SPECS = ON_CHECK | ON_COMPILE | ON_EXPLAIN | ON_PARAMS | ON_EVAL |
+	ON_SPECS = ON_CHECK | ON_COMPILE | ON_COMPARE | ON_EXPLAIN | ON_PARAMS | ON_EVAL |
 		   ON_TEST,
-	ON_SEARCHES = ON_COMPILE | ON_EXPLAIN | ON_EVAL | ON_TEST,
+	ON_SEARCHES = ON_COMPILE | ON_COMPARE | ON_EXPLAIN | ON_EVAL | ON_TEST,
 	ON_ALL = (1u << COMMAND_COUNT) - 1,
 };
 
@@ -78,6 +79,14 @@ void cli_complain(const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
+}
+
+enum strategy cli_strategy(const struct cli *cli)
+{
+	for (int i = 0; i < STRATEGY_COUNT; i++)
+		if (cli->solvers >> i & 1)
+			return (enum strategy)i;
+	return STRATEGY_NEST;
 }
 
 static void print_options(unsigned commands)
@@ -386,6 +395,11 @@ static bool take_option(struct reading *reading, enum cli_option option,
 			return false;
 		cli->published = (enum published_objective)word;
 		return true;
+	case OPTION_SOLVER:
+		if (!read_word(reading, option, argument, &word))
+			return false;
+		cli->solvers |= 1u << word;
+		return true;
 	case OPTION_OUTPUT:
 		cli->output = argument;
 		return true;
@@ -632,6 +646,10 @@ static bool check_options(const struct reading *reading)
 		cli_complain("option '--%s' means nothing to '%s'",
 			     option_table[i].long_name,
 			     command_table[cli->command].name);
+		return false;
+	}
+	if (cli->command == COMMAND_COMPILE && cli->solvers & (cli->solvers - 1)) {
+		cli_complain("'compile' takes one --solver; 'nestc compare' puts several side by side");
 		return false;
 	}
 	return true;

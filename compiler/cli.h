@@ -14,6 +14,7 @@
 #include "lang/compilation.h"
 #include "lang/lint.h"
 #include "solver/published.h"
+#include "solver/strategy.h"
 
 /* Exit statuses of the command. */
 enum status {
@@ -81,6 +82,7 @@ struct cli {
 	const char *depfile;		/* or NULL */
 	double time_limit_s;		/* 0: none */
 	double gap;			/* share, 0 .. 1 */
+	unsigned solvers;		/* bit per enum strategy; 0: none was named */
 	enum dump dump;
 	enum published_objective published;	/* of solve */
 	enum diag_format diagnostics;
@@ -100,6 +102,9 @@ struct cli {
  * says how to exit (help and version were printed, or a mistake reported). */
 bool cli_read(struct cli *cli, int argc, char **argv, enum status *status);
 void cli_release(struct cli *cli);
+
+/* The one strategy named, or nest. */
+enum strategy cli_strategy(const struct cli *cli);
 
 /* Gives a compilation the options of the command line. */
 void cli_prepare(const struct cli *cli, struct compilation *compilation);

@@ -100,8 +100,8 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum status check_plan(struct compilation *compilation,
-			      const struct pipeline *pipeline)
+enum status pipeline_check(struct compilation *compilation,
+			   const struct pipeline *pipeline)
 {
 	struct text reason;
 
@@ -155,19 +155,25 @@ enum status pipeline_run(const struct cli *cli,
 			     pipeline->problem->shape_count,
 			     pipeline->problem->device_count);
 	start = seconds_now();
-	solve(pipeline->problem, &limits, &compilation->arena,
-	      &pipeline->result);
+	pipeline->strategy = cli_strategy(cli);
+	strategy_solve(pipeline->problem, pipeline->strategy, &limits,
+		       &compilation->arena, &pipeline->result);
 	pipeline->solve_s = seconds_now() - start;
 	switch (pipeline->result.status) {
 	case SOLVE_OPTIMAL:
 	case SOLVE_FEASIBLE:
 		tell_counts(cli, pipeline);
-		return check_plan(compilation, pipeline);
+		return pipeline_check(compilation, pipeline);
 	case SOLVE_INFEASIBLE:
 		infeasible_report(compilation, pipeline->ir, pipeline->problem,
 				  &pipeline->result);
 		return STATUS_NO_PLAN;
 	case SOLVE_UNKNOWN:
+		if (pipeline->strategy != STRATEGY_NEST) {
+			cli_complain("'%s' finds no plan that is allowed and fits; 'nestc compare' shows what other strategies find",
+				     strategy_name(pipeline->strategy));
+			return STATUS_NO_PLAN;
+		}
 		diag_error(&compilation->diags, E_NO_PLAN_IN_TIME,
 			   pipeline->ir->job.span,
 			   "no plan was found within %g s", cli->time_limit_s);

@@ -15,6 +15,7 @@ struct module;
 struct pipeline {
 	struct ir *ir;
 	struct problem *problem;
+	enum strategy strategy;		/* that was used */
 	struct solve_result result;
 	double solve_s;			/* wall time of the search */
 };
@@ -29,6 +30,10 @@ struct module *pipeline_load(const struct cli *cli,
 enum status pipeline_lower(struct compilation *compilation,
 			   const struct module *module, const char *job,
 			   const char *plan, struct pipeline *pipeline);
+
+/* Holds the plan against both checkers; a fault is reported. */
+enum status pipeline_check(struct compilation *compilation,
+			   const struct pipeline *pipeline);
 
 /* Everything: lower, solve, and hold the plan against both checkers. What is
  * wrong with the spec, and why nothing fits, is reported. */

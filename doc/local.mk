@@ -2,9 +2,9 @@
 
 dist_doc_DATA = README.md COPYING
 EXTRA_DIST += \
+	%D%/comparison.md \
 	%D%/cost-model.md \
 	%D%/fidelity.md \
 	%D%/hacking.md \
 	%D%/language.md \
-	%D%/profile.md \
 	%D%/solver.md

@@ -2,13 +2,14 @@
 
 noinst_LIBRARIES += %D%/libsolver.a
 %C%_libsolver_a_SOURCES = \
+	%D%/attempt.c \
+	%D%/attempt.h \
 	%D%/bound.c \
 	%D%/bound.h \
 	%D%/chain.c \
 	%D%/chain.h \
 	%D%/deal.c \
 	%D%/deal.h \
-	%D%/devices.c \
 	%D%/devices.h \
 	%D%/dimension.h \
 	%D%/even.c \
@@ -30,24 +31,11 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_place.c \
 	%D%/feasible_schedule.c \
 	%D%/feasible_transfer.c \
-	%D%/graph.c \
-	%D%/graph.h \
-	%D%/graph_hierarchy.c \
-	%D%/graph_hierarchy.h \
-	%D%/graph_lines.c \
-	%D%/graph_lines.h \
-	%D%/graph_rates.c \
-	%D%/graph_rates.h \
-	%D%/graph_row.c \
-	%D%/graph_row.h \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
-	%D%/linear.c \
 	%D%/linear.h \
-	%D%/linear_lines.c \
-	%D%/linear_transfer.c \
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/most.h \
@@ -86,4 +74,14 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/solver.c \
 	%D%/solver.h \
 	%D%/space.c \
-	%D%/space.h
+	%D%/space.h \
+	%D%/stages.c \
+	%D%/stages.h \
+	%D%/strategy.c \
+	%D%/strategy.h \
+	%D%/strategy_alpa.c \
+	%D%/strategy_manual.c \
+	%D%/strategy_mcmc.c \
+	%D%/strategy_phaze.c \
+	%D%/view.c \
+	%D%/view.h

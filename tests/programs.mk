@@ -114,6 +114,10 @@ unit_tests += %D%/unit/source_test
 %C%_unit_source_test_SOURCES = %D%/unit/source_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_source_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/stages_test
+%C%_unit_stages_test_SOURCES = %D%/unit/stages_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_stages_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/text_test
 %C%_unit_text_test_SOURCES = %D%/unit/text_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_text_test_LDADD = $(cmocka_libs)
@@ -157,6 +161,10 @@ prop_tests += %D%/prop/range_prop
 prop_tests += %D%/prop/solver_prop
 %C%_prop_solver_prop_SOURCES = %D%/prop/solver_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
 %C%_prop_solver_prop_LDADD = $(cmocka_libs)
+
+prop_tests += %D%/prop/strategy_prop
+%C%_prop_strategy_prop_SOURCES = %D%/prop/strategy_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
+%C%_prop_strategy_prop_LDADD = $(cmocka_libs)
 
 bench_programs =
 bench_programs += %D%/bench/command_bench

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a strategy and prices what it found.
+ */
+#include "solver/strategy.h"
+
+#include "solver/attempt.h"
+#include "solver/facts.h"
+#include "solver/price.h"
+
+static const char *const names[] = {
+	[STRATEGY_NEST] = "nest",
+	[STRATEGY_MANUAL] = "manual",
+	[STRATEGY_MCMC] = "mcmc",
+	[STRATEGY_PHAZE] = "phaze",
+	[STRATEGY_ALPA] = "alpa",
+};
+_Static_assert(sizeof(names) / sizeof(*names) == STRATEGY_COUNT, "a name each");
+
+static void (*const run[])(struct attempts *) = {
+	[STRATEGY_MANUAL] = strategy_manual,
+	[STRATEGY_MCMC] = strategy_mcmc,
+	[STRATEGY_PHAZE] = strategy_phaze,
+	[STRATEGY_ALPA] = strategy_alpa,
+};
+_Static_assert(sizeof(run) / sizeof(*run) == STRATEGY_COUNT, "a function each");
+
+const char *strategy_name(enum strategy strategy)
+{
+	return names[strategy];
+}
+
+/* All work on all devices at once, without any communication. */
+static double least_time(const struct problem *problem)
+{
+	double least = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < problem->shape_count; i++) {
+		const struct problem_shape *shape = &problem->shape[i];
+		uint64_t members = (uint64_t)shape->tensor * shape->context;
+		double time;
+
+		if (members > problem->device_count ||
+		    problem->global_batch % shape->micro_batch)
+			continue;
+		time = facts_compute(problem, i) *
+		       (problem->global_batch / shape->micro_batch) /
+		       (double)(problem->device_count / members);
+		if (!any || time < least)
+			least = time;
+		any = true;
+	}
+	return least;
+}
+
+static void certify(const struct attempts *attempts, struct certificate *certificate)
+{
+	*certificate = (struct certificate){
+		.value = attempts->incumbent.merit.objective[0],
+		.configurations = attempts->tried,
+		.priced = attempts->tried - attempts->over_memory - attempts->refused,
+		.infeasible_memory = attempts->over_memory,
+		.infeasible_requirement = attempts->refused,
+		.partitions = attempts->tried - attempts->over_memory,
+	};
+	if (attempts->incumbent.time_only)
+		certificate->lower_bound = least_time(attempts->problem);
+	if (certificate->lower_bound > certificate->value)
+		certificate->lower_bound = certificate->value;
+	if (certificate->value > 0)
+		certificate->gap = (certificate->value - certificate->lower_bound) /
+				   certificate->value;
+}
+
+enum solve_status strategy_solve(const struct problem *problem,
+				 enum strategy strategy,
+				 const struct solve_limits *limits,
+				 struct arena *arena, struct solve_result *result)
+{
+	struct attempts attempts;
+	struct arena scratch;
+
+	if (strategy == STRATEGY_NEST)
+		return solve(problem, limits, arena, result);
+	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
+	arena_init(&scratch);
+	attempts_init(&attempts, problem, arena, &scratch);
+	run[strategy](&attempts);
+	arena_release(&scratch);
+	certify(&attempts, &result->plan.certificate);
+	if (attempts.incumbent.found) {
+		struct certificate certificate = result->plan.certificate;
+
+		result->status = SOLVE_FEASIBLE;
+		result->plan = attempts.incumbent.plan;
+		result->plan.certificate = certificate;
+		price_plan(problem, arena, &result->plan);
+	}
+	return result->status;
+}
