@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <nettle/sha2.h>
-
 #include "compiler/cli.h"
 #include "compiler/depfile.h"
+#include "compiler/digest.h"
 #include "compiler/emit.h"
 #include "compiler/hand_plan.h"
 #include "compiler/output.h"
@@ -16,22 +15,6 @@
 #include "compiler/print_problem.h"
 #include "lang/ast.h"
 #include "lang/module.h"
-
-static const char *sha256_of(struct compilation *compilation,
-			     const struct source *source)
-{
-	struct sha256_ctx context;
-	uint8_t digest[SHA256_DIGEST_SIZE];
-	struct text text;
-
-	sha256_init(&context);
-	sha256_update(&context, source->length, (const uint8_t *)source->bytes);
-	sha256_digest(&context, sizeof(digest), digest);
-	text_init(&text, &compilation->arena);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		text_printf(&text, "%02x", digest[i]);
-	return text.at;
-}
 
 static enum status emit_all(const struct cli *cli,
 			    struct compilation *compilation,
@@ -126,8 +109,8 @@ static enum status compile(const struct cli *cli,
 	input.plan = &pipeline.result.plan;
 	input.solve_status = pipeline.result.status;
 	input.solve_s = pipeline.solve_s;
-	input.spec_sha256 = sha256_of(compilation,
-				      compilation->sources.at[module->file]);
+	input.spec_sha256 = source_sha256(
+		&compilation->arena, compilation->sources.at[module->file]);
 	return emit_all(cli, compilation, &input);
 }
 

@@ -3,7 +3,6 @@
  * nestc fmt: specs in their one layout, in place. Nothing is written when one
  * of the files does not parse, or if what comes out would mean something else.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,24 +58,11 @@ static enum status format_file(const struct cli *cli,
 			       struct compilation *compilation,
 			       const char *path, struct outputs *outputs)
 {
-	struct diags *diags = &compilation->diags;
-	enum source_status read;
 	struct text text;
 	uint32_t file;
 
-	errno = 0;
-	read = sources_read(&compilation->sources, path, &file);
-	if (read == SOURCE_TOO_LARGE) {
-		diag_error(diags, E_FILE_SIZE, SPAN_NONE,
-			   "'%s' has more than %u bytes", path,
-			   SOURCE_BYTES_MAX);
+	if (!compilation_read(compilation, path, SPAN_NONE, &file))
 		return STATUS_FILE;
-	}
-	if (read == SOURCE_UNREADABLE) {
-		diag_error(diags, E_UNREADABLE, SPAN_NONE,
-			   "'%s' cannot be read: %s", path, strerror(errno));
-		return STATUS_FILE;
-	}
 	text_init(&text, &compilation->arena);
 	if (!format_source(compilation, file, &text))
 		return STATUS_SPEC;

@@ -9,9 +9,11 @@
 #include <jansson.h>
 
 #include "compiler/describe.h"
+#include "compiler/digest.h"
 #include "compiler/emit.h"
 #include "compiler/json_print.h"
 #include "compiler/performance.h"
+#include "compiler/profile.h"
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
@@ -50,8 +52,27 @@ static json_t *foreign_string(const char *text, struct arena *arena)
 	return json_string(copy);
 }
 
+/* What of the layer times was measured. */
+static json_t *make_profile(const struct emit_input *input)
+{
+	const struct ir_profile *profile = &input->ir->job.profile;
+	struct arena *arena = &input->compilation->arena;
+	struct profile_coverage coverage = profile_coverage(
+		input->ir, input->problem, input->plan, arena);
+	json_t *object = json_object();
+
+	set(object, "file", foreign_string(profile->file, arena));
+	set(object, "sha256",
+	    json_string(source_sha256(arena, input->compilation->sources.at
+						     [profile->source])));
+	set(object, "measurements", json_integer(profile->measurement_count));
+	set(object, "measured_share", number(coverage.plan_share));
+	return object;
+}
+
 static json_t *make_spec(const struct emit_input *input)
 {
+	const struct ir_profile *profile = &input->ir->job.profile;
 	struct arena *arena = &input->compilation->arena;
 	json_t *spec = json_object(), *overrides = json_object();
 
@@ -64,6 +85,8 @@ static json_t *make_spec(const struct emit_input *input)
 	if (input->hand_plan)
 		set(spec, "plan", json_string(input->hand_plan));
 	set(spec, "overrides", overrides);
+	if (profile->file)
+		set(spec, "profile", make_profile(input));
 	return spec;
 }
 

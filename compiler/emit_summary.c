@@ -11,6 +11,7 @@
 #include "compiler/emit.h"
 #include "compiler/hand_plan.h"
 #include "compiler/performance.h"
+#include "compiler/profile.h"
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
@@ -346,6 +347,38 @@ static void print_value(struct summary *summary, double value)
 		describe_seconds(value, summary->out);
 }
 
+/* How much of all this was measured. */
+static void print_profile(struct summary *summary)
+{
+	const struct emit_input *input = summary->input;
+	const struct ir_profile *profile = &input->ir->job.profile;
+	struct text *out = summary->out;
+	struct profile_coverage coverage;
+
+	if (!profile->file)
+		return;
+	coverage = profile_coverage(input->ir, input->problem, input->plan,
+				    &input->compilation->arena);
+	text_printf(out, "\nMeasured  %.0f %% of this plan's layer time, by %s\n",
+		    100 * coverage.plan_share, profile->file);
+	text_append(out, "          ");
+	describe_count(coverage.pairs_measured, out);
+	text_append(out, " of ");
+	describe_count(coverage.pairs, out);
+	text_append(out, " pairs of a layer and a shape of the search");
+	if (coverage.pairs_measured != coverage.pairs)
+		text_printf(out, "; the others are %s",
+			    profile->scaled ? "scaled alike" : "modelled");
+	text_append_char(out, '\n');
+	if (coverage.used == profile->measurement_count)
+		return;
+	text_append(out, "          ");
+	describe_count(profile->measurement_count - coverage.used, out);
+	text_append(out, " of ");
+	describe_count(profile->measurement_count, out);
+	text_append(out, " entries unused: their shapes are outside the search\n");
+}
+
 static void print_certificate(struct summary *summary)
 {
 	const struct certificate *certificate = &summary->plan->certificate;
@@ -361,6 +394,7 @@ static void print_certificate(struct summary *summary)
 	};
 	struct text *out = summary->out;
 
+	print_profile(summary);
 	text_append(out, "\nProof     ");
 	if (certificate->gap <= 0) {
 		text_append(out, "optimal: no plan of the search space is below ");

@@ -11,6 +11,7 @@
 #include "compiler/describe.h"
 #include "compiler/layout.h"
 #include "compiler/problem_from_ir.h"
+#include "compiler/profile.h"
 #include "lang/compilation.h"
 #include "solver/network.h"
 
@@ -228,6 +229,33 @@ static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
 	return count;
 }
 
+/* The times of operators stay modelled; their sum may not be. */
+static void print_measured(struct explanation *explanation, uint32_t index)
+{
+	const struct ir_profile *profile = &explanation->ir->job.profile;
+	enum recompute recompute = explanation->plan->choice.recompute;
+	const struct ir_measurement *found = profile_find(
+		explanation->ir, index, explanation->shape, recompute);
+	struct text *out = explanation->out;
+
+	if (!profile->file)
+		return;
+	text_append(out, "  times         ");
+	if (!found)
+		found = profile_find(explanation->ir, index, explanation->shape,
+				     RECOMPUTE_NONE);
+	if (found)
+		text_printf(out, "measured: %s%s\n",
+			    place(explanation,
+				  profile_place(explanation->compilation,
+						explanation->ir, found, "")),
+			    profile->with_communication ?
+				    ", communication included" : "");
+	else
+		text_append(out, profile->scaled ? "scaled as what is measured\n" :
+						   "modelled\n");
+}
+
 static void print_class(struct explanation *explanation, uint32_t index,
 			bool work)
 {
@@ -254,6 +282,7 @@ static void print_class(struct explanation *explanation, uint32_t index,
 		    bytes(explanation, cost->saved_bytes),
 		    recompute_name(class->is_block ? choice->recompute :
 						     RECOMPUTE_NONE));
+	print_measured(explanation, index);
 	text_append(out, "  parameters    ");
 	describe_count((uint64_t)llround(weight->parameters +
 					 weight->expert_parameters), out);

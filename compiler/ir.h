@@ -14,6 +14,7 @@
 
 #include "lang/ast.h"
 #include "lang/source.h"
+#include "solver/graph.h"
 #include "solver/problem.h"
 
 #define IR_NONE UINT32_MAX
@@ -214,6 +215,16 @@ struct ir_kind {
 	struct ir *only;		/* the same job on this kind alone */
 };
 
+/* A network given by its links; the levels are those it implies. */
+struct ir_graph {
+	struct graph graph;
+	const char **vertex_name;	/* "leaf[3]" */
+	const char **family;		/* "leaf": the same without indices */
+	const char **device_name;	/* by number in the graph: "host[2]/gpu5" */
+	uint32_t *device;		/* of the graph, by number in the hierarchy; some
+					 * devices of the graph may be left out */
+};
+
 struct ir_topology {
 	const char *name;
 	struct span span;
@@ -221,6 +232,7 @@ struct ir_topology {
 	struct ir_level level[LEVEL_MAX];	/* innermost first */
 	uint32_t level_count;
 	uint32_t device_count;
+	const struct ir_graph *graph;		/* NULL: given as levels */
 	/* A cluster of several kinds: this topology is then what is equal in all
 	 * children of the outermost level, each device as slow and small as the
 	 * slowest and smallest. */
@@ -257,6 +269,28 @@ struct ir_plan {
 	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
 };
 
+/* Measured compute time of one layer of a class under one shape, for one
+ * micro-batch on one device. */
+struct ir_measurement {
+	uint32_t class_index;
+	struct problem_shape shape;	/* without experts: expert degrees 1 */
+	enum recompute recompute;
+	double forward_s, backward_s;	/* more than 0 */
+	uint32_t entry;			/* of the file, from 0 */
+};
+
+/* Measured times of a job (doc/profile.md). */
+struct ir_profile {
+	const char *file;		/* as the job names it; NULL: no profile */
+	uint32_t source;		/* its text */
+	struct span span;		/* of the name in the job */
+	bool with_communication;	/* times include exchanges inside the layer */
+	bool scaled;			/* what is not measured is modelled, times the
+					 * mean of measured over modelled of that layer */
+	struct ir_measurement *measurement;	/* ascending, each once: see profile.h */
+	uint32_t measurement_count;
+};
+
 struct ir_job {
 	const char *name;
 	struct span span;
@@ -281,6 +315,7 @@ struct ir_job {
 	uint32_t objective_count;
 	struct ir_plan *plan;
 	uint32_t plan_count;
+	struct ir_profile profile;
 	double memory_limit_bytes;	/* device memory, or less where required */
 	struct span memory_limit_span;
 };

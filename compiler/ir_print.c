@@ -261,6 +261,12 @@ static void print_job(struct text *out, const struct ir_job *job)
 	for (int i = 0; i <= VARIABLE_DEVICES; i++)
 		if (job->domain[i].given)
 			print_domain(out, (enum plan_variable)i, &job->domain[i]);
+	if (job->profile.file)
+		text_printf(out, "  profile \"%s\" measurements=%" PRIu32 "%s\n",
+			    job->profile.file, job->profile.measurement_count,
+			    job->profile.with_communication ? " communication" :
+			    job->profile.scaled		    ? " scaled" :
+							      "");
 	text_append(out, "  memory_limit =");
 	text_append_char(out, ' ');
 	text_append_number(out, job->memory_limit_bytes);

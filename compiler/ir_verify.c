@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/ir.h"
+#include "compiler/profile.h"
 
 #define FAIL_UNLESS(condition, text)    \
 	do {                            \
@@ -300,6 +301,26 @@ static const char *verify_domain(const struct ir_domain *domain)
 	return NULL;
 }
 
+static const char *verify_profile(const struct ir *ir)
+{
+	const struct ir_profile *profile = &ir->job.profile;
+
+	FAIL_UNLESS(profile->file || !profile->measurement_count,
+		    "measurements come from nowhere");
+	for (uint32_t i = 0; i < profile->measurement_count; i++) {
+		const struct ir_measurement *at = &profile->measurement[i];
+
+		FAIL_UNLESS(at->class_index < ir->model.class_count,
+			    "a measurement is of no layer");
+		FAIL_UNLESS(at->forward_s > 0 && is_number(at->forward_s) &&
+			    at->backward_s > 0 && is_number(at->backward_s),
+			    "a measured time is out of range");
+		FAIL_UNLESS(!i || profile_compare(at - 1, at) < 0,
+			    "measurements are not ascending");
+	}
+	return NULL;
+}
+
 static const char *verify_job(const struct ir *ir)
 {
 	const struct ir_job *job = &ir->job;
@@ -320,7 +341,7 @@ static const char *verify_job(const struct ir *ir)
 		reason = verify_predicate(&job->requirement[i].predicate, i);
 	for (uint32_t i = 0; !reason && i < job->objective_count; i++)
 		reason = verify_predicate(&job->objective[i], i);
-	return reason;
+	return reason ? reason : verify_profile(ir);
 }
 
 /* The job on one kind alone, which is that of the whole but for its devices. */

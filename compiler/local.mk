@@ -22,10 +22,13 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/describe.c \
 	%D%/describe.h \
 	%D%/device_fields.def \
+	%D%/digest.c \
+	%D%/digest.h \
 	%D%/emit.c \
 	%D%/emit.h \
 	%D%/emit_manifest.c \
 	%D%/emit_megatron.c \
+	%D%/emit_profile.c \
 	%D%/emit_summary.c \
 	%D%/emitters.def \
 	%D%/explain_page.c \
@@ -42,6 +45,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/ir.h \
 	%D%/ir_print.c \
 	%D%/ir_verify.c \
+	%D%/json_file.c \
+	%D%/json_file.h \
 	%D%/json_print.c \
 	%D%/json_print.h \
 	%D%/layout.c \
@@ -61,6 +66,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_call.c \
 	%D%/lower_experts.c \
 	%D%/lower_extent.c \
+	%D%/lower_graph.c \
 	%D%/lower_job.c \
 	%D%/lower_kinds.c \
 	%D%/lower_level.c \
@@ -71,6 +77,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_place.c \
 	%D%/lower_plan.c \
 	%D%/lower_predicate.c \
+	%D%/lower_profile.c \
 	%D%/lower_recompute.c \
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
@@ -101,7 +108,10 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/problem_costs.c \
 	%D%/problem_from_ir.c \
 	%D%/problem_from_ir.h \
+	%D%/problem_profile.c \
 	%D%/problem_shapes.c \
+	%D%/profile.c \
+	%D%/profile.h \
 	%D%/published_json.c \
 	%D%/published_json.h \
 	%D%/published_write.c \

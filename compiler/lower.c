@@ -97,6 +97,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_requirements,
 	lower_place,
 	lower_objective,
+	lower_profile,
 };
 
 /* The job on one topology of alike devices; NULL after reported errors. */

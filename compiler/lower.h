@@ -93,6 +93,7 @@ bool lower_plans(struct lower *lower);
 bool lower_requirements(struct lower *lower);
 bool lower_place(struct lower *lower);
 bool lower_objective(struct lower *lower);
+bool lower_profile(struct lower *lower);
 
 /* In lower_topology.c: a topology whose devices are all alike. */
 bool lower_plain_topology(struct lower *lower, const struct record *record);
@@ -104,6 +105,8 @@ bool lower_kinds(struct lower *lower);
 /* Levels of a hierarchy, in lower_level.c: fills levels and device_count of the
  * program's topology. */
 bool lower_levels(struct lower *lower, const struct record *record);
+/* The same of a graph, whose hierarchy is found, in lower_graph.c. */
+bool lower_graph(struct lower *lower, const struct record *record);
 
 /* One template applied to arguments becomes a class (is_block left alone). */
 bool lower_template(struct lower *lower, const struct record *layer,

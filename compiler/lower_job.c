@@ -12,24 +12,24 @@
 /* ---- items ---- */
 
 /* What may stand in a job: fields and blocks, the required ones with an
- * example. `later` is refused so far. */
+ * example. */
 static const struct {
 	const char *name;
-	bool is_block, later;
+	bool is_block;
 	const char *example;		/* NULL: may be left out */
 } job_items[] = {
-	{ "model", false, false, "model = llama3_8b(seq = 8192)" },
-	{ "topology", false, false, "topology = spine_leaf(device = h100_sxm)" },
-	{ "global_batch", false, false, "global_batch = 1024" },
-	{ "precision", false, false, NULL },
-	{ "optimizer", false, false, NULL },
-	{ "target", false, false, NULL },
-	{ "recompute_modules", false, false, NULL },
-	{ "profile", false, true, NULL },
-	{ "search", true, false, NULL },
-	{ "require", true, false, NULL },
-	{ "place", true, false, NULL },
-	{ "plan", true, false, NULL },
+	{ "model", false, "model = llama3_8b(seq = 8192)" },
+	{ "topology", false, "topology = spine_leaf(device = h100_sxm)" },
+	{ "global_batch", false, "global_batch = 1024" },
+	{ "precision", false, NULL },
+	{ "optimizer", false, NULL },
+	{ "target", false, NULL },
+	{ "recompute_modules", false, NULL },
+	{ "profile", false, NULL },
+	{ "search", true, NULL },
+	{ "require", true, NULL },
+	{ "place", true, NULL },
+	{ "plan", true, NULL },
 };
 
 #define JOB_ITEM_COUNT (sizeof(job_items) / sizeof(*job_items))
@@ -74,9 +74,6 @@ static bool check_named_item(struct lower *lower, const struct ast *item,
 	if (index == JOB_ITEM_COUNT ||
 	    job_items[index].is_block != (item->kind != AST_FIELD))
 		return unknown_item(lower, item, seen);
-	if (job_items[index].later)
-		return lower_not_yet(lower, item->name_span,
-				     arena_printf(lower->arena, "'%s'", item->name));
 	if (!strcmp(item->name, "plan") && item->kind == AST_BLOCK) {
 		diag_error(lower->diags, E_JOB_FIELD, item->name_span,
 			   "a plan needs a name of its own");

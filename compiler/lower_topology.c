@@ -226,11 +226,10 @@ static bool lower_device(struct lower *lower, const struct record *topology)
 
 /* ---- items ---- */
 
-/* Items and fields of topologies that are not hierarchies of equal children. */
-static bool check_topology_items(struct lower *lower,
+/* Fields that topologies do not have. */
+static bool check_topology_fields(struct lower *lower,
 				 const struct record *record)
 {
-	const struct ast *body = lower_body(record->declaration);
 	bool good = true;
 
 	for (uint32_t i = 0; i < record->field_count; i++) {
@@ -243,24 +242,18 @@ static bool check_topology_items(struct lower *lower,
 		diag_help(lower->diags, "a topology has 'device' and levels; "
 			  "name other values with let");
 	}
-	for (uint32_t i = 0; body && i < body->child_count; i++) {
-		const struct ast *item = body->child[i];
-
-		if (item && (item->kind == AST_NODE_ITEM ||
-			     item->kind == AST_LINK || item->kind == AST_FOR))
-			return lower_not_yet(lower, item->span,
-					     "a topology that is a graph of nodes and links");
-	}
 	return good;
 }
 
 bool lower_plain_topology(struct lower *lower, const struct record *record)
 {
-	bool good = check_topology_items(lower, record);
+	bool good = check_topology_fields(lower, record);
 
 	lower->ir->topology.name = record->name;
 	lower->ir->topology.span = record->span;
 	good = lower_device(lower, record) && good;
+	if (record->graph)
+		return lower_graph(lower, record) && good;
 	return lower_levels(lower, record) && good;
 }
 

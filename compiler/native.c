@@ -21,6 +21,7 @@
 #include <ffi.h>
 
 #include "lang/ast.h"
+#include "lang/base/path.h"
 #include "lang/unit.h"
 #include "lang/value.h"
 
@@ -287,16 +288,12 @@ static const char *library_path(struct compilation *compilation,
 	const char *name = declaration->child[0]->text;
 	const char *file =
 		compilation->sources.at[declaration->span.file]->name;
-	const char *slash = strrchr(file, '/');
+	const char *path = path_join(&compilation->arena,
+				     path_directory(&compilation->arena, file),
+				     name);
 
-	if (name[0] == '/')
-		return name;
-	if (!slash)
-		return arena_printf(&compilation->arena, "%s%s",
-				    strncmp(name, "./", 2) == 0 ? "" : "./",
-				    name);
-	return arena_printf(&compilation->arena, "%.*s/%s", (int)(slash - file),
-			    file, strncmp(name, "./", 2) == 0 ? name + 2 : name);
+	return strchr(path, '/') ? path :
+				   arena_printf(&compilation->arena, "./%s", path);
 }
 
 static void note_library(struct compilation *compilation, const char *path)

@@ -28,6 +28,10 @@ struct class_origins {
 	VEC(uint32_t) origins;
 };
 
+struct profile_scale {
+	double forward, backward;	/* 1 where nothing of the class is measured */
+};
+
 struct problem_build {
 	struct compilation *compilation;
 	const struct ir *ir;
@@ -39,6 +43,14 @@ struct problem_build {
 	VEC(struct problem_collective) collective;
 	VEC(struct problem_origin) origin;
 	struct class_origins *class_origins;	/* by class */
+	/* Measured over modelled times by class, where a profile asks to scale
+	 * what it does not measure; else NULL. */
+	struct profile_scale *scale;
+	/* The measured time that is furthest from the modelled one. */
+	struct {
+		const struct ir_measurement *measured;
+		double modelled_s;
+	} doubtful;
 };
 
 /* Enumerates the legal shapes. False after reported errors, or when a search
@@ -47,5 +59,20 @@ bool problem_build_shapes(struct problem_build *build);
 
 /* Prices every class under every shape. */
 void problem_build_costs(struct problem_build *build);
+
+/* What the job's profile needs to know before layers are priced. */
+void problem_prepare_profile(struct problem_build *build);
+/* Measured times of a class under a shape, where the job has some: first those
+ * without recomputation, from which the costs of every policy follow; then, in
+ * the cost of one policy, what was measured with that policy. Times that include
+ * communication leave no collective. */
+void problem_take_measured(struct problem_build *build, uint32_t shape,
+			   uint32_t class_index, struct layout_result *result);
+void problem_take_measured_policy(const struct problem_build *build,
+				  uint32_t shape, uint32_t class_index,
+				  enum recompute recompute,
+				  struct problem_cost *cost);
+/* Warns once when measured and modelled times are worlds apart. */
+void problem_report_doubtful(struct problem_build *build);
 
 #endif

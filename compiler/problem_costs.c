@@ -186,9 +186,13 @@ static void price(struct problem_build *build, uint32_t shape,
 
 	layout_infer(build->ir, class_index, &build->shape.at[shape], scratch,
 		     &pricing.result);
+	problem_take_measured(build, shape, class_index, &pricing.result);
 	push_collectives(build, &pricing);
-	for (int i = 0; i < RECOMPUTE_COUNT; i++)
+	for (int i = 0; i < RECOMPUTE_COUNT; i++) {
 		cost[i] = policy_cost(build, &pricing, (enum recompute)i);
+		problem_take_measured_policy(build, shape, class_index,
+					     (enum recompute)i, &cost[i]);
+	}
 	*weight = (struct problem_weight){
 		.parameters = pricing.result.parameters,
 		.expert_parameters = pricing.result.expert_parameters,
@@ -229,6 +233,7 @@ void problem_build_costs(struct problem_build *build)
 	arena_init(&scratch);
 	arena_alloc(&scratch, 0);	/* so that rewinding keeps a block */
 	mark = arena_mark(&scratch);
+	problem_prepare_profile(build);
 	for (uint32_t i = 0; i < shapes; i++) {
 		size_t at = (size_t)i * classes;
 
@@ -241,6 +246,7 @@ void problem_build_costs(struct problem_build *build)
 		share_tied(problem, &weight[at]);
 	}
 	arena_release(&scratch);
+	problem_report_doubtful(build);
 	problem->shape = build->shape.at;
 	problem->shape_count = shapes;
 	problem->cost = cost;

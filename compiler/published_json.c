@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "compiler/json_file.h"
 #include "lang/compilation.h"
 
 struct reader {
@@ -365,26 +364,14 @@ bool published_read(struct compilation *compilation, const char *path,
 		    struct published_file *file)
 {
 	struct reader reader = { .compilation = compilation, .file = file };
-	const struct source *source;
-	json_error_t error;
-	json_t *root;
+	struct json_file json;
 	bool good;
 
 	*file = (struct published_file){ .baseline_count = 0 };
-	if (sources_read(&compilation->sources, path, &reader.source) != SOURCE_OK)
-		return diag_error(&compilation->diags, E_UNREADABLE, SPAN_NONE,
-				  "'%s' cannot be read", path);
-	source = compilation->sources.at[reader.source];
-	root = json_loadb(source->bytes, source->length, JSON_REJECT_DUPLICATES,
-			  &error);
-	if (!root) {
-		uint32_t at = error.position > 0 ? (uint32_t)error.position - 1 : 0;
-		struct span span = { reader.source, at, at + 1 };
-
-		return diag_error(&compilation->diags, E_PROBLEM_FILE, span,
-				  "this is no JSON: %s", error.text);
-	}
-	good = read_problem(&reader, root);
-	json_decref(root);
+	if (!json_file_read(compilation, path, SPAN_NONE, E_PROBLEM_FILE, &json))
+		return false;
+	reader.source = json.source;
+	good = read_problem(&reader, json.root);
+	json_file_release(&json);
 	return good;
 }

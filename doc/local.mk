@@ -7,4 +7,5 @@ EXTRA_DIST += \
 	%D%/fidelity.md \
 	%D%/hacking.md \
 	%D%/language.md \
+	%D%/profile.md \
 	%D%/solver.md

@@ -248,8 +248,36 @@ static void check_named_block(struct check *check, const struct ast *item,
 		   item->name);
 }
 
-/* Nodes and links have names of their own kind; only what surrounds them is
- * looked at. */
+/* Nodes and links have names of their own kind, whose indices are values. */
+static void check_place(struct check *check, const struct ast *place,
+			struct scope *scope)
+{
+	while (place->kind != AST_NAME) {
+		if (place->kind == AST_INDEX)
+			check_expression(check, scope, place->child[1]);
+		place = place->child[0];
+	}
+}
+
+static void check_graph_item(struct check *check, const struct ast *item,
+			     const struct record_body *record)
+{
+	const struct ast *body = item->kind == AST_SWITCH_ITEM ?
+					 NULL : item->child[2];
+
+	if (record->kind != IN_TOPOLOGY) {
+		refuse(check, item, body_name(record));
+		return;
+	}
+	check_place(check, item->child[0], record->inside);
+	if (item->kind == AST_NODE_ITEM)
+		check_expression(check, record->inside, item->child[1]);
+	if (item->kind == AST_LINK)
+		check_place(check, item->child[1], record->inside);
+	if (body)
+		check_inner(check, body, record, IN_BLOCK);
+}
+
 static void check_graph_loop(struct check *check, const struct ast *item,
 			     const struct record_body *record)
 {
@@ -282,16 +310,9 @@ static void check_record_item(struct check *check, const struct ast *item,
 		check_named_block(check, item, record);
 		return;
 	case AST_NODE_ITEM:
-		if (record->kind == IN_TOPOLOGY)
-			check_expression(check, record->inside, item->child[1]);
-		else
-			refuse(check, item, body_name(record));
-		return;
+	case AST_SWITCH_ITEM:
 	case AST_LINK:
-		if (record->kind != IN_TOPOLOGY)
-			refuse(check, item, body_name(record));
-		else if (item->child_count > 2 && item->child[2])
-			check_inner(check, item->child[2], record, IN_LEVEL);
+		check_graph_item(check, item, record);
 		return;
 	case AST_FOR:
 		if (record->kind == IN_TOPOLOGY)

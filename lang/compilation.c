@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Start and end of a compilation.
+ * Start and end of a compilation, and the reading of its files.
  */
 #include "lang/compilation.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Deep enough for any spec a person writes, shallow enough for the stack. */
@@ -27,4 +28,25 @@ void compilation_release(struct compilation *compilation)
 {
 	arena_release(&compilation->arena);
 	memset(compilation, 0, sizeof(*compilation));
+}
+
+bool compilation_read(struct compilation *compilation, const char *path,
+		      struct span span, uint32_t *file)
+{
+	struct diags *diags = &compilation->diags;
+
+	errno = 0;
+	switch (sources_read(&compilation->sources, path, file)) {
+	case SOURCE_OK:
+	case SOURCE_NOT_TEXT:
+		return true;
+	case SOURCE_TOO_LARGE:
+		return diag_error(diags, E_FILE_SIZE, span,
+				  "'%s' has more than %u bytes", path,
+				  SOURCE_BYTES_MAX);
+	case SOURCE_UNREADABLE:
+		break;
+	}
+	return diag_error(diags, E_UNREADABLE, span, "'%s' cannot be read: %s",
+			  path, strerror(errno));
 }

@@ -87,6 +87,11 @@ struct compilation {
 	struct module *prelude;		/* visible everywhere; NULL before loading */
 };
 
+/* Reads a file for a spec. What stands in the way is reported at the span, where
+ * the file is asked for; a file that is no text is read all the same. */
+bool compilation_read(struct compilation *compilation, const char *path,
+		      struct span span, uint32_t *file);
+
 /* Initialises everything with the defaults; release frees it all. */
 void compilation_init(struct compilation *compilation);
 void compilation_release(struct compilation *compilation);

@@ -65,6 +65,15 @@ static bool push_child(struct maker *maker, const struct value *value,
 
 	if (!is_child(value))
 		return refuse_child(eval, value, span);
+	if (record->kind == RECORD_TOPOLOGY && record->graph) {
+		diag_error(&eval->compilation->diags, E_CHILDREN, span,
+			   "'%s' is a graph, and a level cannot join graphs",
+			   record->name);
+		diag_help(&eval->compilation->diags,
+			  "describe the whole cluster as one graph, or '%s' by its levels",
+			  record->name);
+		return false;
+	}
 	if (record->kind == RECORD_TOPOLOGY && record->part_count &&
 	    record->part[0]->part_count) {
 		diag_error(&eval->compilation->diags, E_CHILDREN, span,

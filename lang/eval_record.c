@@ -179,10 +179,11 @@ void maker_item(struct maker *maker, const struct ast *item)
 			maker_refuse(maker, item);
 		return;
 	case AST_NODE_ITEM:
+	case AST_SWITCH_ITEM:
 	case AST_LINK:
 	case AST_FOR:
 		if (kind == RECORD_TOPOLOGY)
-			maker_not_yet(maker, item, ast_kind_name(item->kind));
+			maker_graph_item(maker, item);
 		else
 			maker_refuse(maker, item);
 		return;
@@ -257,6 +258,8 @@ bool eval_declaration_record(struct eval *eval, const struct ast *declaration,
 		else
 			maker_item(&maker, body->child[i]);
 	}
+	if (maker.graph)
+		maker_graph_finish(&maker);
 	maker_finish(&maker);
 	if (declaration->kind == AST_MODEL && !has_layers) {
 		diag_error(&eval->compilation->diags, E_MISSING_FIELD,

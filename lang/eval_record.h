@@ -19,6 +19,7 @@ struct maker {
 	VEC(struct field) field;
 	VEC(struct record *) part;
 	VEC(uint32_t) repeat;		/* one for each part */
+	struct graph_maker *graph;	/* nodes and links so far, or NULL */
 	bool ok;			/* nothing was reported so far */
 };
 
@@ -76,6 +77,14 @@ void maker_children(struct maker *maker, const struct ast *item);
 /* Devices of all children of such a level together. */
 bool eval_children_devices(struct eval *eval, const struct record *level,
 			   double *devices);
+
+/* ---- topologies that are graphs (eval_graph.c) ---- */
+
+/* A node, switch, link, or a loop over these. */
+void maker_graph_item(struct maker *maker, const struct ast *item);
+/* Resolves the ends of the links and gives the record its graph, once the whole
+ * body has been read. */
+void maker_graph_finish(struct maker *maker);
 
 /* ---- models (eval_model.c) ---- */
 

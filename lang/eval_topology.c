@@ -3,6 +3,7 @@
  * Topologies: their levels, and the members computed from these.
  */
 #include "lang/eval_record.h"
+#include "lang/network_graph.h"
 
 void maker_level(struct maker *maker, const struct ast *item)
 {
@@ -70,6 +71,9 @@ bool eval_topology_devices(struct eval *eval, const struct record *topology,
 {
 	double devices = 1;
 
+	if (topology->graph)
+		return eval_finish_number(eval, topology->graph->device_count,
+					  UNIT_NONE, span, value);
 	for (uint32_t i = 0; i < topology->part_count; i++) {
 		double children;
 

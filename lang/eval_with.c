@@ -164,6 +164,15 @@ static bool change_record(struct eval *eval, struct scope *scope,
 				  (unsigned long)eval->compilation->depth_max);
 	eval->depth++;
 	maker_copy(&maker, old, span);
+	if (old->graph && body->child_count) {
+		diag_error(&eval->compilation->diags, E_WITH, span,
+			   "'%s' is a graph, which 'with' cannot change",
+			   old->name);
+		diag_help(&eval->compilation->diags,
+			  "give its topology a parameter for what differs");
+		eval->depth--;
+		return false;
+	}
 	for (uint32_t i = 0; i < body->child_count; i++) {
 		const struct ast *item = body->child[i];
 

@@ -113,10 +113,17 @@ static void put_block_head(struct format *format, const struct ast *item)
 		format_put(format, " in ");
 		format_expression(format, item->child[0], POWER_VALUE, 2);
 		return;
+	case AST_NODE_ITEM:
+		format_put(format, "node ");
+		format_expression(format, item->child[0], POWER_POSTFIX, 2);
+		format_put(format, " : ");
+		format_expression(format, item->child[1], POWER_OR,
+				  body_of(item) ? 2 : 0);
+		return;
 	case AST_LINK:
 		format_put(format, "link ");
 		format_expression(format, item->child[0], POWER_POSTFIX, 4);
-		format_put(format, " -- ");
+		format_put(format, item->name ? " -> " : " -- ");
 		format_expression(format, item->child[1], POWER_POSTFIX, 2);
 		return;
 	default:
@@ -328,11 +335,10 @@ static void put_plain_item(struct format *format, const struct ast *item,
 	case AST_WITHIN:
 		put_within(format, item);
 		return;
-	case AST_NODE_ITEM:
-		put_word_item(format, "node", item->child[0], POWER_POSTFIX);
-		format_put(format, " : ");
-		format_expression(format, item->child[1], POWER_OR, 0);
+	case AST_SWITCH_ITEM:
+		put_word_item(format, "switch", item->child[0], POWER_POSTFIX);
 		return;
+	case AST_NODE_ITEM:
 	case AST_LINK:
 		put_block_head(format, item);
 		return;
@@ -568,7 +574,9 @@ static uint32_t align_rows(struct format *format, const struct ast *body,
  * `split` would be with a `pad`. */
 static bool needs_separator(const struct ast *item, const struct ast *next)
 {
-	static const char *const words[] = { "level", "plan", "node", "link" };
+	static const char *const words[] = {
+		"level", "plan", "node", "link", "switch"
+	};
 
 	if (!next)
 		return false;

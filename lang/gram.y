@@ -101,8 +101,8 @@ static void push_item(struct parse *parse, struct ast_list *list,
 /* Words that are also names; `pad` only comes with a number or name behind. */
 %token <name>
 	DEVICE "device"  JOB "job"  LEVEL "level"  LINK "link"  MODEL "model"
-	NODE "node"  PAD "pad"  PLAN "plan"  TEMPLATE "template"  TEST "test"
-	TOPOLOGY "topology"
+	NODE "node"  PAD "pad"  PLAN "plan"  SWITCH "switch"  TEMPLATE "template"
+	TEST "test"  TOPOLOGY "topology"
 
 /* What stands behind the first blank of an alias is for this file only. */
 %token
@@ -118,18 +118,19 @@ static void push_item(struct parse *parse, struct ast_list *list,
 %type <name> name
 %type <node>
 	declaration alias.opt parameters.opt parameters parameter type.opt
-	type default.opt body item pad.opt condition.opt reason.opt link_body
+	type default.opt body item pad.opt condition.opt reason.opt network_body
 	place value conditional expression call lambda postfix primary set
 	axes arguments argument
 %type <list>
 	path items names objectives parameter_list some_parameters values
 	some_values some_arguments
 
-/* At the start of an item `level x`, `plan x`, `node x` and `link x` are
- * taken together, rather than as one item and the next. */
+/* At the start of an item `level x`, `plan x`, `node x`, `switch x` and `link x`
+ * are taken together, rather than as one item and the next. */
 %precedence WORD_ALONE
 %precedence
-	NAME DEVICE JOB LEVEL LINK MODEL NODE PAD PLAN TEMPLATE TEST TOPOLOGY
+	NAME DEVICE JOB LEVEL LINK MODEL NODE PAD PLAN SWITCH TEMPLATE TEST
+	TOPOLOGY
 
 %left "or"
 %left "and"
@@ -395,10 +396,22 @@ item:
 		$$ = named(with2(parse, AST_WITHIN, @$, NULL, $expression),
 			   $1, @1);
 	}
-|	"node" place ":" expression
-	{ $$ = with2(parse, AST_NODE_ITEM, @$, $place, $expression); }
-|	"link" place[from] "--" place[to] link_body
-	{ $$ = with3(parse, AST_LINK, @$, $from, $to, $link_body); }
+|	"node" place ":" expression network_body
+	{
+		$$ = with3(parse, AST_NODE_ITEM, @$, $place, $expression,
+			   $network_body);
+	}
+|	"switch" place
+	{ $$ = with1(parse, AST_SWITCH_ITEM, @$, $place); }
+|	"link" place[from] "--" place[to] network_body
+	{ $$ = with3(parse, AST_LINK, @$, $from, $to, $network_body); }
+|	"link" place[from] "->"[way] place[to] network_body
+	{
+		$$ = named(with3(parse, AST_LINK, @$, $from, $to,
+				 $network_body),
+			   intern_string(&parse->compilation->intern, "->"),
+			   @way);
+	}
 |	"expect" conditional
 	{ $$ = with1(parse, AST_EXPECT, @$, $conditional); }
 |	conditional[expression] "when" conditional[condition] reason.opt
@@ -457,7 +470,7 @@ place:
 	{ $$ = named(with1(parse, AST_MEMBER, @$, $left), $name, @name); }
 ;
 
-link_body:
+network_body:
 	%empty				{ $$ = NULL; }
 |	body
 ;
@@ -633,6 +646,7 @@ name:
 |	"node"		%prec WORD_ALONE
 |	"pad"		%prec WORD_ALONE
 |	"plan"		%prec WORD_ALONE
+|	"switch"	%prec WORD_ALONE
 |	"template"
 |	"test"
 |	"topology"

@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/base/checked.h \
 	%D%/base/intern.c \
 	%D%/base/intern.h \
+	%D%/base/path.c \
+	%D%/base/path.h \
 	%D%/base/text.c \
 	%D%/base/text.h \
 	%D%/base/vec.h \
@@ -34,6 +36,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval.h \
 	%D%/eval_call.c \
 	%D%/eval_children.c \
+	%D%/eval_graph.c \
 	%D%/eval_internal.h \
 	%D%/eval_member.c \
 	%D%/eval_model.c \
@@ -55,6 +58,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \
+	%D%/network_graph.h \
 	%D%/parse.c \
 	%D%/parse.h \
 	%D%/scan.l \

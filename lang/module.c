@@ -6,12 +6,12 @@
  */
 #include "lang/module.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lang/ast.h"
+#include "lang/base/path.h"
 #include "lang/base/vec.h"
 #include "lang/check.h"
 #include "lang/compilation.h"
@@ -78,11 +78,6 @@ struct search {
 	VEC(const char *) tried;
 };
 
-static struct target target_failed(void)
-{
-	return (struct target){ .kind = TARGET_FAILED };
-}
-
 /* A file of the system, if there is one. */
 static struct target try_file(struct search *search, const char *path)
 {
@@ -104,22 +99,9 @@ static struct target try_file(struct search *search, const char *path)
 			return target;
 		}
 	}
-	target.kind = TARGET_FILE;
-	switch (sources_read(&compilation->sources, path, &target.file)) {
-	case SOURCE_OK:
-	case SOURCE_NOT_TEXT:		/* parse_file says where */
-		return target;
-	case SOURCE_TOO_LARGE:
-		diag_error(&compilation->diags, E_FILE_SIZE, span,
-			   "'%s' has more than %u bytes", path,
-			   SOURCE_BYTES_MAX);
-		return target_failed();
-	case SOURCE_UNREADABLE:
-		break;
-	}
-	diag_error(&compilation->diags, E_UNREADABLE, span,
-		   "'%s' cannot be read: %s", path, strerror(errno));
-	return target_failed();
+	target.kind = compilation_read(compilation, path, span, &target.file) ?
+			      TARGET_FILE : TARGET_FAILED;
+	return target;
 }
 
 /* A file of the embedded standard library, by its path there. */
@@ -146,31 +128,6 @@ static struct target try_embedded(struct compilation *compilation,
 		break;
 	}
 	return target;
-}
-
-/* The directory of a path with its slash, "" if there is none. */
-static const char *directory_of(struct arena *arena, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? arena_copy(arena, path, (size_t)(slash - path) + 1) : "";
-}
-
-/* Joins, dropping "./" at the start of the second part. */
-static const char *path_join(struct arena *arena, const char *directory,
-			     const char *path)
-{
-	size_t length = strlen(directory);
-
-	while (path[0] == '.' && path[1] == '/') {
-		path += 2;
-		while (*path == '/')
-			path++;
-	}
-	if (path[0] == '/' || !length)
-		return path;
-	return arena_printf(arena, "%s%s%s", directory,
-			    directory[length - 1] == '/' ? "" : "/", path);
 }
 
 /* "a/../b" and "a/./b" to "b" and "a/b" in an embedded path; NULL when it
@@ -209,12 +166,12 @@ static struct target try_relative(struct search *search,
 
 	if (!from->is_embedded)
 		return try_file(search,
-				path_join(arena, directory_of(arena, from->name),
+				path_join(arena, path_directory(arena, from->name),
 					  path));
 	inside = embedded_normalise(
 		arena, path_join(arena,
-				 directory_of(arena, from->path +
-						     strlen(EMBEDDED_PREFIX)),
+				 path_directory(arena, from->path +
+						       strlen(EMBEDDED_PREFIX)),
 				 path));
 	return inside ? try_embedded(search->compilation, inside)
 		      : (struct target){ .kind = TARGET_NONE };
@@ -529,19 +486,6 @@ static void load_prelude(struct compilation *compilation)
 						   NULL);
 }
 
-static bool report_main(struct compilation *compilation, const char *path,
-			enum source_status status, int error)
-{
-	struct diags *diags = &compilation->diags;
-
-	if (status == SOURCE_TOO_LARGE)
-		return diag_error(diags, E_FILE_SIZE, SPAN_NONE,
-				  "'%s' has more than %u bytes", path,
-				  SOURCE_BYTES_MAX);
-	return diag_error(diags, E_UNREADABLE, SPAN_NONE,
-			  "'%s' cannot be read: %s", path, strerror(error));
-}
-
 /* What is wrong in a constant shows although no job uses it; not in a module
  * with errors already, where much would only follow from them. */
 static void evaluate(struct compilation *compilation, struct module *main)
@@ -566,7 +510,6 @@ static void evaluate(struct compilation *compilation, struct module *main)
 struct module *module_load(struct compilation *compilation, const char *path)
 {
 	struct module *module;
-	enum source_status status;
 	char *canonical;
 	uint32_t file;
 
@@ -575,12 +518,8 @@ struct module *module_load(struct compilation *compilation, const char *path)
 	module = canonical ? find_loaded(compilation, canonical) : NULL;
 	free(canonical);
 	if (!module) {
-		errno = 0;
-		status = sources_read(&compilation->sources, path, &file);
-		if (status == SOURCE_UNREADABLE || status == SOURCE_TOO_LARGE) {
-			report_main(compilation, path, status, errno);
+		if (!compilation_read(compilation, path, SPAN_NONE, &file))
 			return NULL;
-		}
 		module = module_read(compilation, file, NULL);
 	}
 	if (compilation->prelude && !compilation->prelude->clean)

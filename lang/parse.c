@@ -110,7 +110,7 @@ static void add_word(struct expectation *expected, const char *word)
 
 static const char *const name_tokens[] = {
 	"name", "device", "job", "level", "link", "model", "node", "pad",
-	"plan", "template", "test", "topology", NULL,
+	"plan", "switch", "template", "test", "topology", NULL,
 };
 static const char *const operand_tokens[] = {
 	"number", "string", "true", "false", "not", "if", "(", "[", "{",

@@ -48,6 +48,7 @@ enum record_kind {
 };
 
 struct scope;
+struct network_graph;		/* lang/network_graph.h */
 
 struct record {
 	enum record_kind kind;
@@ -61,6 +62,9 @@ struct record {
 	struct record **part;
 	uint32_t *part_repeat;		/* RECORD_MODEL: how often each part repeats */
 	uint32_t part_count;
+	/* RECORD_TOPOLOGY: its nodes, switches and links, where it is given by
+	 * these instead of levels; else NULL. */
+	const struct network_graph *graph;
 	/* RECORD_LAYER, RECORD_MODEL, RECORD_TOPOLOGY: names visible inside. */
 	struct scope *scope;
 };

@@ -22,10 +22,9 @@
  * and `within`, it fits the shape's expert degrees, and all blocks can be put so. What
  * it costs does not depend on how.
  *
- * Where there is a choice, blocks that hold a pinned rank are put first, into the first
- * children that leave room for the others; these take the first children left, in
- * order; firsts are as small as they can be, the outermost level's varying fastest.
- * Without avoided devices and pins a block's place is thus its position.
+ * Where there is a choice, blocks that hold a pinned rank come first, and the others
+ * take the first children left, in order. Without avoided devices and pins a block's
+ * place is its position.
  */
 #ifndef NEST_SOLVER_DEVICES_H
 #define NEST_SOLVER_DEVICES_H

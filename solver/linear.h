@@ -68,7 +68,8 @@
  * the instances. Exchange: the sum over the levels crossed of (c_l - 1) latency_l
  * (switch) or latency_l (full), c_l the largest q there; each of them above 0 that has
  * rails adds the latency of the level below it. To all lines the largest overhead of
- * the levels crossed by any instance is added.
+ * the levels crossed by any instance is added. Where one of these levels has a protocol
+ * for short messages, these lines exist by it, too, as in network.h.
  *
  * Transfers. The boundaries between the pipeline ranks 0 and 1, 1 and 2, .. are crossed
  * at once, by each device of a rank to that with the same other coordinates. k_l is
@@ -123,8 +124,13 @@ struct network_lines linear_lines(const struct problem *problem,
 				  const uint32_t *device, enum group group,
 				  struct arena *scratch);
 
-/* A line for every level, and the level that each boundary crosses, from pipeline rank
- * r to (r + 1) mod pipeline. */
+/* Lines that no uneven group of so many members is above: each is at most what any of
+ * them has. False if a group of so many is never uneven. */
+bool linear_least(const struct problem *problem, uint32_t members,
+		  struct network_lines *lines);
+
+/* Fills a line for every level, and the level that each boundary crosses, from
+ * pipeline rank r to (r + 1) mod pipeline. */
 void linear_transfers(const struct problem *problem,
 		      const struct placement *placement, const uint32_t *device,
 		      struct arena *scratch, struct network_line *line,
@@ -135,10 +141,5 @@ void linear_transfers(const struct problem *problem,
 uint32_t linear_pipeline_level(const struct problem *problem,
 			       const struct placement *placement,
 			       const uint32_t *device, uint32_t a, uint32_t b);
-
-/* Lines that no group of so many members has better lines than under a linear
- * placement, unless it is even; see placement_rows. */
-struct network_lines linear_least(const struct problem *problem,
-				  uint32_t members);
 
 #endif

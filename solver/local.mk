@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/chain.h \
 	%D%/deal.c \
 	%D%/deal.h \
+	%D%/devices.c \
 	%D%/devices.h \
 	%D%/dimension.h \
 	%D%/even.c \
@@ -31,11 +32,24 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_place.c \
 	%D%/feasible_schedule.c \
 	%D%/feasible_transfer.c \
+	%D%/graph.c \
+	%D%/graph.h \
+	%D%/graph_hierarchy.c \
+	%D%/graph_hierarchy.h \
+	%D%/graph_lines.c \
+	%D%/graph_lines.h \
+	%D%/graph_rates.c \
+	%D%/graph_rates.h \
+	%D%/graph_row.c \
+	%D%/graph_row.h \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \
 	%D%/layer.h \
+	%D%/linear.c \
 	%D%/linear.h \
+	%D%/linear_lines.c \
+	%D%/linear_transfer.c \
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/most.h \

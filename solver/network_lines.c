@@ -380,11 +380,9 @@ static struct protocol_lines lines_of(const struct span *span)
 	return lines;
 }
 
-/* The levels as the protocol for short messages sees them. False if no level
- * at which the group has members has one. */
-static bool short_levels(const struct problem *problem,
-			 const struct group_shape *shape,
-			 struct problem_level level[LEVEL_MAX])
+bool network_short_levels(const struct problem *problem,
+			  const struct group_shape *shape,
+			  struct problem_level level[LEVEL_MAX])
 {
 	bool any = false;
 
@@ -413,7 +411,7 @@ struct network_lines network_lines(const struct problem *problem,
 	lines.alone = false;
 	lines.by[0] = lines.by[1] = lines_of(&span);
 	lines.protocols = 1;
-	if (short_levels(problem, shape, level)) {
+	if (network_short_levels(problem, shape, level)) {
 		span_of(level, problem->level_count, shape, &span);
 		lines.by[1] = lines_of(&span);
 		lines.protocols = 2;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rates of single links, for network*.c alone: see network.h.
+ * Rates of single links, for network*.c and linear*.c alone: see network.h.
  */
 #ifndef NEST_SOLVER_NETWORK_RATE_H
 #define NEST_SOLVER_NETWORK_RATE_H
 
-#include "solver/problem.h"
+#include "solver/network.h"
 
 static inline double least(double a, double b)
 {
@@ -40,5 +40,11 @@ static inline double pass_switch(const struct problem_level *level, double below
 	return least(rate_Bps, level->efficiency *
 				       link_rate(level, below, senders, 1));
 }
+
+/* The levels as the protocol for short messages sees them. False if no level
+ * at which the group has members has one. */
+bool network_short_levels(const struct problem *problem,
+			  const struct group_shape *shape,
+			  struct problem_level level[LEVEL_MAX]);
 
 #endif

@@ -146,8 +146,8 @@ double partition_exchange(const struct partition *partition, uint32_t a,
 			  uint32_t b)
 {
 	const struct problem *problem = partition->problem;
-	uint32_t level = network_pipeline_level(
-		problem, &partition->placed->placement, a, b);
+	uint32_t level = placement_pipeline_level(problem, partition->placed,
+						  a, b);
 	const struct network_line *line = &partition->placed->transfer[level];
 
 	return problem->level[level].latency_s + line->latency_s +

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-#include "solver/share.h"
-
+#include "solver/devices.h"
+#include "solver/linear.h"
 #include "solver/range.h"
+#include "solver/share.h"
 
 /* The state of a walk: the matrix so far, what room its columns leave. The
  * recursion is DIMENSION_COUNT x LEVEL_MAX deep at most. */
@@ -68,6 +69,7 @@ void placement_walk(const struct problem *problem,
 {
 	struct walk walk = {
 		.problem = problem,
+		.placement = { .packing = PACKING_FACTORS },
 		.visit = visit,
 		.closure = closure,
 	};
@@ -82,8 +84,33 @@ void placement_walk(const struct problem *problem,
 	walk_from(&walk, 0, 0);
 }
 
+void placement_walk_linear(const struct problem *problem,
+			   const uint32_t degree[DIMENSION_COUNT],
+			   bool (*visit)(void *closure, const struct placement *),
+			   void *closure)
+{
+	bool swapped = degree[DIMENSION_DATA] > 1 &&
+		       degree[DIMENSION_PIPELINE] > 1;
+	int last = swapped ? PACKING_PIPELINE_DATA : PACKING_DATA_PIPELINE;
+
+	if (!linear_is_possible(problem))
+		return;
+	for (int packing = PACKING_DATA_PIPELINE; packing <= last; packing++)
+		for (uint32_t aligned = 0; aligned < DIMENSION_COUNT; aligned++) {
+			struct placement placement = linear_placement(
+				degree, (enum packing)packing, aligned);
+
+			if (!visit(closure, &placement))
+				return;
+		}
+}
+
 bool placement_before(const struct placement *a, const struct placement *b)
 {
+	if (a->packing != b->packing)
+		return a->packing < b->packing;
+	if (a->aligned != b->aligned)
+		return a->aligned < b->aligned;
 	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
 		for (uint32_t l = 0; l < LEVEL_MAX; l++)
 			if (a->factor[d][l] != b->factor[d][l])
@@ -106,7 +133,8 @@ static bool transfers_are_covered(const struct problem *problem,
 				  const struct placed *by, uint32_t pipeline)
 {
 	const uint32_t *row = placed->placement.factor[DIMENSION_PIPELINE];
-	bool alike = !memcmp(row, by->placement.factor[DIMENSION_PIPELINE],
+	bool alike = !placed->device &&
+		     !memcmp(row, by->placement.factor[DIMENSION_PIPELINE],
 			     LEVEL_MAX * sizeof(*row));
 
 	if (!alike && problem->tied_class != CLASS_NONE)
@@ -162,15 +190,91 @@ static struct network_lines group_lines(const struct problem *problem,
 	return network_lines(problem, &shape);
 }
 
-static void fill_boundaries(const struct reduction *reduction,
-			    struct placed *placed)
+static void price_factors(const struct problem *problem,
+			  const struct problem_shape *shape, struct placed *placed)
 {
-	uint32_t p = reduction->pipeline;
+	uint32_t pipeline = 1;
+	bool experts = share_has_experts(problem);
 
-	placed->boundary_level = ARENA_ARRAY(reduction->arena, uint8_t, p);
-	for (uint32_t r = 0; r < p; r++)
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (i < GROUP_EXPERT || experts)
+			placed->group[i] = group_lines(problem,
+						       &placed->placement, shape,
+						       (enum group)i);
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		placed->transfer[l] = network_transfer_line(
+			problem, &placed->placement, l);
+		pipeline *= placed->placement.factor[DIMENSION_PIPELINE][l];
+	}
+	for (uint32_t r = 0; r < pipeline; r++)
 		placed->boundary_level[r] = (uint8_t)network_pipeline_level(
-			reduction->problem, &placed->placement, r, (r + 1) % p);
+			problem, &placed->placement, r, (r + 1) % pipeline);
+}
+
+static void price_linear(const struct problem *problem,
+			 const struct problem_shape *shape, struct arena *arena,
+			 struct placed *placed)
+{
+	bool experts = share_has_experts(problem);
+
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (i < GROUP_EXPERT || experts)
+			placed->group[i] = linear_lines(
+				problem, &placed->placement, shape,
+				placed->device, (enum group)i, arena);
+	linear_transfers(problem, &placed->placement, placed->device, arena,
+			 placed->transfer, placed->boundary_level);
+}
+
+bool placement_price(const struct problem *problem,
+		     const struct problem_shape *shape, struct arena *arena,
+		     struct placed *placed)
+{
+	const uint32_t *row = placed->placement.factor[DIMENSION_PIPELINE];
+	uint32_t pipeline = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		pipeline *= row[l];
+	placed->boundary_level = ARENA_ARRAY(arena, uint8_t, pipeline);
+	placed->device = NULL;
+	for (int i = 0; i < GROUP_COUNT; i++)
+		placed->group[i] = (struct network_lines){ .alone = true };
+	if (placed->placement.packing == PACKING_FACTORS) {
+		price_factors(problem, shape, placed);
+		return true;
+	}
+	placed->device = devices_lay(problem, &placed->placement, arena);
+	if (!placed->device)
+		return false;
+	price_linear(problem, shape, arena, placed);
+	return true;
+}
+
+uint32_t placement_pipeline_level(const struct problem *problem,
+				  const struct placed *placed, uint32_t a,
+				  uint32_t b)
+{
+	if (placed->device)
+		return linear_pipeline_level(problem, &placed->placement,
+					     placed->device, a, b);
+	return network_pipeline_level(problem, &placed->placement, a, b);
+}
+
+/* Keeps a placement unless one that is kept is as good, and drops those that it is
+ * as good as. */
+static bool keep(struct reduction *reduction, const struct placed *placed)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reduction->kept.count; i++)
+		if (is_covered(reduction, placed, &reduction->kept.at[i]))
+			return false;
+	for (size_t i = 0; i < reduction->kept.count; i++)
+		if (!is_covered(reduction, &reduction->kept.at[i], placed))
+			reduction->kept.at[count++] = reduction->kept.at[i];
+	reduction->kept.count = count;
+	VEC_PUSH(&reduction->kept, reduction->arena, *placed);
+	return true;
 }
 
 static bool reduce_visit(void *closure, const struct placement *placement)
@@ -179,31 +283,16 @@ static bool reduce_visit(void *closure, const struct placement *placement)
 	const struct problem *problem = reduction->problem;
 	struct arena_mark mark = arena_mark(reduction->arena);
 	struct placed placed = { .placement = *placement };
-	size_t count = 0;
 
-	if (reduction->experts &&
-	    !network_experts_fit(problem, placement, reduction->shape))
+	if (placement->packing == PACKING_FACTORS &&
+	    ((reduction->experts &&
+	      !network_experts_fit(problem, placement, reduction->shape)) ||
+	     !devices_fit(problem, placement, reduction->arena)))
 		return true;
-	for (int i = 0; i < GROUP_COUNT; i++)
-		if (i < GROUP_EXPERT || reduction->experts)
-			placed.group[i] = group_lines(problem, placement,
-						      reduction->shape,
-						      (enum group)i);
-		else
-			placed.group[i].alone = true;
-	for (uint32_t l = 0; l < problem->level_count; l++)
-		placed.transfer[l] = network_transfer_line(problem, placement, l);
-	fill_boundaries(reduction, &placed);
-	for (size_t i = 0; i < reduction->kept.count; i++)
-		if (is_covered(reduction, &placed, &reduction->kept.at[i])) {
-			arena_rewind(reduction->arena, mark);
-			return true;
-		}
-	for (size_t i = 0; i < reduction->kept.count; i++)
-		if (!is_covered(reduction, &reduction->kept.at[i], &placed))
-			reduction->kept.at[count++] = reduction->kept.at[i];
-	reduction->kept.count = count;
-	VEC_PUSH(&reduction->kept, reduction->arena, placed);
+	if (!placement_price(problem, reduction->shape, reduction->arena,
+			     &placed) ||
+	    !keep(reduction, &placed))
+		arena_rewind(reduction->arena, mark);
 	return true;
 }
 
@@ -291,6 +380,10 @@ placement_find(struct placement_cache *cache, const struct problem_shape *shape,
 	set = ARENA_NEW(cache->arena, struct placement_set);
 	set->degrees = degrees;
 	placement_walk(cache->problem, degrees.degree, reduce_visit, &reduction);
+	/* Not yet: the checker must know them first. */
+	if (false && !reduction.kept.count)
+		placement_walk_linear(cache->problem, degrees.degree, reduce_visit,
+				      &reduction);
 	set->at = reduction.kept.at;
 	set->count = (uint32_t)reduction.kept.count;
 	*slot = set;
@@ -305,22 +398,29 @@ struct row_reduction {
 	struct placement_row_set *set;
 };
 
-static bool row_visit(void *closure, const struct placement *placement)
+static void add_row(struct row_reduction *reduction,
+		    const struct network_lines *lines)
 {
-	struct row_reduction *reduction = closure;
 	struct placement_row_set *set = reduction->set;
-	struct network_lines lines = group_lines(reduction->cache->problem,
-						 placement, NULL, GROUP_TENSOR);
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->row.count; i++)
-		if (network_lines_cover(&lines, &set->row.at[i]))
-			return true;
+		if (network_lines_cover(lines, &set->row.at[i]))
+			return;
 	for (size_t i = 0; i < set->row.count; i++)
-		if (!network_lines_cover(&set->row.at[i], &lines))
+		if (!network_lines_cover(&set->row.at[i], lines))
 			set->row.at[count++] = set->row.at[i];
 	set->row.count = count;
-	VEC_PUSH(&set->row, reduction->cache->arena, lines);
+	VEC_PUSH(&set->row, reduction->cache->arena, *lines);
+}
+
+static bool row_visit(void *closure, const struct placement *placement)
+{
+	struct row_reduction *reduction = closure;
+	struct network_lines lines = group_lines(reduction->cache->problem,
+						 placement, NULL, GROUP_TENSOR);
+
+	add_row(reduction, &lines);
 	return true;
 }
 
@@ -331,6 +431,7 @@ placement_rows(struct placement_cache *cache, uint32_t degree)
 	struct row_reduction reduction = { .cache = cache };
 	struct placement_row_set *set;
 	struct problem anywhere = *cache->problem;
+	struct network_lines linear;
 
 	for (set = cache->row_set; set; set = set->next)
 		if (set->degree == degree)
@@ -343,5 +444,7 @@ placement_rows(struct placement_cache *cache, uint32_t degree)
 	/* The row stands for any dimension or group, each with its own rule. */
 	memset(anywhere.within, 0, sizeof(anywhere.within));
 	placement_walk(&anywhere, alone, row_visit, &reduction);
+	if (false && linear_least(cache->problem, degree, &linear))
+		add_row(&reduction, &linear);
 	return set;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The placements of given degrees that are worth pricing. Every factorisation
- * over the levels is looked at; one is dropped when an earlier or cheaper one
+ * over the levels is looked at, and where none fits, the linear ones (linear.h); one is
+ * dropped when an earlier or cheaper one
  * is at least as good in every time that depends on the placement. Where a
  * slower plan may be wanted (a requirement that time does not only make harder)
  * only those are dropped that give the same times.
@@ -19,10 +20,22 @@
 /* A placement with all that pricing needs of it. */
 struct placed {
 	struct placement placement;
+	const uint32_t *device;		/* linear: of every rank (plan.device); else NULL */
 	struct network_lines group[GROUP_COUNT];
 	struct network_line transfer[LEVEL_MAX];	/* across each level */
 	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
 };
+
+/* Fills the rest of a placed whose placement fits the shape. False if it is linear
+ * and the devices end before the ranks, or it breaks a rule. */
+bool placement_price(const struct problem *problem,
+		     const struct problem_shape *shape, struct arena *arena,
+		     struct placed *placed);
+
+/* The level between two pipeline ranks. */
+uint32_t placement_pipeline_level(const struct problem *problem,
+				  const struct placed *placed, uint32_t a,
+				  uint32_t b);
 
 /* Degrees that a placement must fit. */
 struct placement_degrees {
@@ -50,14 +63,14 @@ struct placement_cache {
 void placement_cache_init(struct placement_cache *cache,
 			  const struct problem *problem, struct arena *arena);
 
-/* The set for a shape with data and pipeline degrees; empty when no
- * factorisation fits the fan-outs and the expert degrees. */
+/* The set for a shape with data and pipeline degrees; empty when none fits. Either all
+ * of them are linear or none is. */
 const struct placement_set *
 placement_find(struct placement_cache *cache, const struct problem_shape *shape,
 	       uint32_t data, uint32_t pipeline);
 
 /* Lines that a group of that many members can have in any placement: for every
- * placement one of these is at least as good. Empty if none fits. */
+ * placement, linear ones too, one of these is at least as good. Empty if none fits. */
 struct placement_row_set {
 	struct placement_row_set *next;
 	uint32_t degree;
@@ -67,14 +80,21 @@ struct placement_row_set {
 const struct placement_row_set *
 placement_rows(struct placement_cache *cache, uint32_t degree);
 
-/* The order of ties: row by row, innermost level first, larger factors first. */
+/* The order of ties: row by row, innermost level first, larger factors first; then
+ * linear ones by their packing, and those that align fewer dimensions first. */
 bool placement_before(const struct placement *a, const struct placement *b);
 
 /* Calls visit for every factorisation of the degrees in that order, until it
- * returns false. */
+ * returns false. Avoided devices, pins and expert degrees are not looked at. */
 void placement_walk(const struct problem *problem,
 		    const uint32_t degree[DIMENSION_COUNT],
 		    bool (*visit)(void *closure, const struct placement *),
 		    void *closure);
+
+/* The same for linear placements. */
+void placement_walk_linear(const struct problem *problem,
+			   const uint32_t degree[DIMENSION_COUNT],
+			   bool (*visit)(void *closure, const struct placement *),
+			   void *closure);
 
 #endif

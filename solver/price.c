@@ -9,6 +9,7 @@
 
 #include "solver/layer.h"
 #include "solver/network.h"
+#include "solver/placement.h"
 #include "solver/schedule.h"
 #include "solver/share.h"
 #include "solver/most.h"
@@ -27,7 +28,7 @@ struct pricing {
 	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
 	struct share share;
-	struct network_lines group[GROUP_COUNT];
+	struct placed placed;
 	uint32_t tied_rank, tied_with_rank;
 };
 
@@ -55,15 +56,10 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.tied_s = ARENA_ARRAY(arena, double, p),
 	};
 	pricing->share = share_of(problem, &plan->choice);
-	for (int i = 0; i < GROUP_COUNT; i++) {
-		struct group_shape group =
-			network_group(problem, &plan->placement, pricing->shape,
-				      (enum group)i);
-
-		pricing->group[i] = network_lines(problem, &group);
-	}
+	pricing->placed.placement = plan->placement;
+	placement_price(problem, pricing->shape, arena, &pricing->placed);
 	layer_times(problem, plan->choice.shape, plan->choice.recompute,
-		    pricing->group, pricing->time);
+		    pricing->placed.group, pricing->time);
 }
 
 /* count layers of one class at the end of what a chunk holds so far. */
@@ -103,6 +99,14 @@ static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
 		pricing->tied_with_rank = rank;
 }
 
+static double transfer_time(const struct pricing *pricing, uint32_t level,
+			    double bytes)
+{
+	const struct network_line *line = &pricing->placed.transfer[level];
+
+	return line->latency_s + bytes * line->s_per_byte;
+}
+
 /* The boundary after a chunk whose last layer is of that class. */
 static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class)
 {
@@ -113,10 +117,9 @@ static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class
 
 	if (chunk + 1 == plan->chunk_count)
 		return;
-	level = network_pipeline_level(problem, &plan->placement, rank,
-				       (chunk + 1) % p);
-	pricing->transfer_s[chunk] = network_transfer(
-		problem, &plan->placement, level,
+	level = pricing->placed.boundary_level[rank];
+	pricing->transfer_s[chunk] = transfer_time(
+		pricing, level,
 		problem_weight_at(problem, plan->choice.shape, class)->output_bytes);
 	if (chunk < p) {
 		plan->stage[rank].send_level = level;
@@ -162,10 +165,10 @@ static void price_tied(struct pricing *pricing)
 		plan->stage[a].parameters -= tied;
 		return;
 	}
-	level = network_pipeline_level(problem, &plan->placement, a, b);
+	level = placement_pipeline_level(problem, &pricing->placed, a, b);
 	exchange = problem->level[level].latency_s +
-		   network_transfer(problem, &plan->placement, level,
-				    tied * problem->sync.reduce_bytes);
+		   transfer_time(pricing, level,
+				 tied * problem->sync.reduce_bytes);
 	pricing->tied_s[a] = exchange;
 	pricing->tied_s[b] = exchange;
 }
@@ -182,9 +185,9 @@ static struct holding held_by(const struct stage_cost *stage)
 static double exchange_held(const struct pricing *pricing, enum collective kind,
 			    struct holding held, double parameter_bytes)
 {
-	return network_time(&pricing->group[GROUP_DATA_CONTEXT], kind,
+	return network_time(&pricing->placed.group[GROUP_DATA_CONTEXT], kind,
 			    held.parameters * parameter_bytes, NULL) +
-	       network_time(&pricing->group[GROUP_EXPERT_DATA], kind,
+	       network_time(&pricing->placed.group[GROUP_EXPERT_DATA], kind,
 			    held.experts * parameter_bytes, NULL);
 }
 

@@ -472,7 +472,8 @@ static void open_configuration(struct search *search, const struct node *node)
 	};
 	struct node child = *node;
 
-	if (!set->count) {
+	if (!set->count ||
+	    (node->choice.shard_level && set->at[0].device)) {
 		certificate->infeasible_placement++;
 		return;
 	}

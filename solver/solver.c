@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/devices.h"
 #include "solver/failure.h"
 #include "solver/incumbent.h"
 #include "solver/network.h"
@@ -38,6 +39,24 @@ static bool plan_is_legal(const struct problem *problem,
 	return true;
 }
 
+/* Whether a placement that the walks find is one. */
+static bool fits(const struct settling *settling,
+		 const struct placement *placement)
+{
+	const struct problem *problem = settling->problem;
+	uint32_t shape = settling->incumbent->plan.choice.shape;
+	struct arena_mark mark = arena_mark(settling->arena);
+	bool fits;
+
+	if (placement->packing == PACKING_FACTORS)
+		return network_experts_fit(problem, placement,
+					   &problem->shape[shape]) &&
+		       devices_fit(problem, placement, settling->arena);
+	fits = devices_lay(problem, placement, settling->arena);
+	arena_rewind(settling->arena, mark);
+	return fits;
+}
+
 static bool settle_visit(void *closure, const struct placement *placement)
 {
 	struct settling *settling = closure;
@@ -46,8 +65,7 @@ static bool settle_visit(void *closure, const struct placement *placement)
 	struct predicate_input input;
 	struct merit merit;
 
-	if (!network_experts_fit(settling->problem, placement,
-				 &settling->problem->shape[incumbent->plan.choice.shape]))
+	if (!fits(settling, placement))
 		return true;
 	settling->plan = incumbent->plan;
 	settling->plan.placement = *placement;
@@ -80,11 +98,15 @@ static void settle_plan(const struct problem *problem,
 		.arena = arena,
 	};
 
-	placement_walk(problem, degree, settle_visit, &settling);
+	if (incumbent->plan.placement.packing == PACKING_FACTORS)
+		placement_walk(problem, degree, settle_visit, &settling);
+	else
+		placement_walk_linear(problem, degree, settle_visit, &settling);
 	if (!settling.done) {
 		settling.plan = incumbent->plan;
 		price_plan(problem, arena, &settling.plan);
 	}
+	devices_fill(problem, arena, &settling.plan);
 	*plan = settling.plan;
 }
 

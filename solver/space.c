@@ -46,8 +46,8 @@ static uint64_t shape_experts(const struct space *space, uint32_t shape)
 static void find_data(struct space *space)
 {
 	const struct problem *problem = space->problem;
-	uint32_t most = problem->global_batch < problem->device_count ?
-		problem->global_batch : problem->device_count;
+	uint32_t most = problem->global_batch < problem_usable(problem) ?
+		problem->global_batch : problem_usable(problem);
 
 	for (uint32_t pass = 0; pass < 2; pass++) {
 		space->data_count = 0;
@@ -106,13 +106,13 @@ bool space_has_data(const struct space *space, uint32_t shape, uint32_t data)
 	       problem->global_batch / micro_batch % data == 0 &&
 	       shape_members(space, shape) * data %
 			       shape_experts(space, shape) == 0 &&
-	       shape_members(space, shape) * data <= problem->device_count;
+	       shape_members(space, shape) * data <= problem_usable(problem);
 }
 
 uint32_t space_pipeline_max(const struct space *space, uint32_t shape,
 			    uint32_t data)
 {
-	uint64_t most = space->problem->device_count /
+	uint64_t most = problem_usable(space->problem) /
 			(shape_members(space, shape) * data);
 
 	return most < space->chain_length ? (uint32_t)most : space->chain_length;

@@ -99,6 +99,18 @@ explain_pages = \
 	E0413.md \
 	E0414.md \
 	E0416.md \
+	E0420.md \
+	E0421.md \
+	E0422.md \
+	E0423.md \
+	E0424.md \
+	E0425.md \
+	E0426.md \
+	E0427.md \
+	E0428.md \
+	E0429.md \
+	E0430.md \
+	E0431.md \
 	E0501.md \
 	E0502.md \
 	E0503.md \
@@ -128,6 +140,10 @@ explain_pages = \
 	E0603.md \
 	E0604.md \
 	E0605.md \
+	E0606.md \
+	E0607.md \
+	E0608.md \
+	E0609.md \
 	E0610.md \
 	E0611.md \
 	E0612.md \
@@ -177,4 +193,4 @@ stdlibtopologydir = $(pkgdatadir)/stdlib/topology
 dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
 
 schemadir = $(pkgdatadir)/stdlib/schema
-dist_schema_DATA = %D%/schema/plan.schema.json
+dist_schema_DATA = %D%/schema/plan.schema.json %D%/schema/profile.schema.json

@@ -437,17 +437,22 @@ static void rule(struct maker *maker, uint32_t depth)
 
 static void network_item(struct maker *maker, uint32_t depth)
 {
+	if (chance(maker, 20)) {
+		put(maker, "switch ");
+		place(maker, depth);
+		return;
+	}
 	if (chance(maker, 50)) {
 		put(maker, "node ");
 		place(maker, depth);
 		put(maker, ": ");
 		expression(maker, OR, depth);
-		return;
+	} else {
+		put(maker, "link ");
+		place(maker, depth);
+		put(maker, chance(maker, 70) ? " -- " : " -> ");
+		place(maker, depth);
 	}
-	put(maker, "link ");
-	place(maker, depth);
-	put(maker, " -- ");
-	place(maker, depth);
 	if (!chance(maker, 50))
 		return;
 	put(maker, " ");

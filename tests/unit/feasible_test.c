@@ -262,6 +262,7 @@ static void test_interleaving_needs_multiples(void **state)
 	f->problem.global_batch = 3;
 	f->plan.choice.micro_batches = 3;
 	f->plan.choice.virtual_stages = 2;
+	f->plan.choice.schedule = SCHEDULE_INTERLEAVED;
 	refuses(f, "interleaving needs micro-batches (3)");
 }
 

@@ -778,7 +778,7 @@ static void wrong_topologies(void **state)
 		{ DEVICE("") CLUSTER(LEVEL("speed = 3")), E_LEVEL_FIELD },
 		{ DEVICE("") CLUSTER(LEVEL("efficiency = 2")), E_LEVEL_VALUE },
 		{ DEVICE("") CLUSTER(LEVEL("oversubscription = 0.5")), E_LEVEL_VALUE },
-		{ DEVICE("") CLUSTER(LEVEL("children = 2")), E_NOT_YET },
+		{ DEVICE("") CLUSTER(LEVEL("children = 2")), E_CHILDREN },
 		{ DEVICE("") CLUSTER(LEVEL("kind = bf16")), E_LEVEL_VALUE },
 		{ DEVICE("") CLUSTER("level node { fanout = 0 bandwidth = 1GB/s "
 				     "latency = 1us }"), E_LEVEL_VALUE },
@@ -815,7 +815,7 @@ static void wrong_jobs(void **state)
 		{ "", "model = llama2_7b searching { }", E_JOB_FIELD },
 		{ "", "model = llama2_7b precision = adam", E_JOB_VALUE },
 		{ "", "model = llama2_7b place { tensor within nowhere }", E_PLACE },
-		{ "", "model = llama2_7b profile = \"x\"", E_NOT_YET },
+		{ "", "model = llama2_7b profile = \"x\"", E_UNREADABLE },
 		{ "", "model = llama2_7b plan { tensor = 8 }", E_JOB_FIELD },
 		{ "", "model = llama2_7b plan mine { tensr = 8 }",
 		  E_SEARCH_VARIABLE },

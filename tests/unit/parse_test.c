@@ -385,8 +385,15 @@ static void test_items(void **state)
 		     "(body (block:place (body (within:within tensor node)"
 		     " (within:within e (index rack 0))"
 		     " (within:avoid - (index rack 1)))))");
-	assert_items("node gpu[g][i] : h100",
-		     "(body (node (index (index gpu g) i) h100))");
+	assert_items("node gpu[g][i] : h100 node a : 8 * b { latency = 1 }",
+		     "(body (node (index (index gpu g) i) h100 -)"
+		     " (node a (* 8 b) (body (field:latency 1))))");
+	assert_items("switch leaf[g] switch spine kind = switch",
+		     "(body (switch (index leaf g)) (switch spine)"
+		     " (field:kind switch))");
+	assert_items("link a -> b link b[1] -> a { latency = 1 }",
+		     "(body (link:-> a b -) (link:-> (index b 1) a"
+		     " (body (field:latency 1))))");
 	assert_items("link a[0] -- b { latency = 1 } link a -- b.c",
 		     "(body (link (index a 0) b (body (field:latency 1)))"
 		     " (link a (member:c b) -))");
@@ -402,7 +409,7 @@ static void test_words_as_names(void **state)
 {
 	static const char *const words[] = {
 		"device", "topology", "template", "model", "job", "test",
-		"level", "node", "link", "plan", "pad", "search", "place",
+		"level", "node", "link", "plan", "pad", "switch", "search", "place",
 		"layers", "time", "target", "profile",
 	};
 

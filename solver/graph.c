@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of ways to every root: breadth first against the links for the number
+ * of hops, then the least latency hop by hop.
+ */
+#include "solver/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/graph_row.h"
+#include "solver/most.h"
+
+/* Latencies closer than this, relative to the larger, are the same. */
+#define SAME_LATENCY 1e-9
+
+static void index_links(struct graph *graph, struct arena *arena)
+{
+	uint32_t vertices = graph->vertex_count, links = graph->link_count;
+	uint32_t *fill_out = ARENA_ARRAY(arena, uint32_t, vertices + 1);
+	uint32_t *fill_in = ARENA_ARRAY(arena, uint32_t, vertices + 1);
+
+	graph->out_first = ARENA_ARRAY(arena, uint32_t, vertices + 1);
+	graph->in_first = ARENA_ARRAY(arena, uint32_t, vertices + 1);
+	graph->out = ARENA_ARRAY(arena, uint32_t, links + 1);
+	graph->in = ARENA_ARRAY(arena, uint32_t, links + 1);
+	for (uint32_t i = 0; i < links; i++) {
+		graph->out_first[graph->link[i].from + 1]++;
+		graph->in_first[graph->link[i].to + 1]++;
+	}
+	for (uint32_t v = 0; v < vertices; v++) {
+		graph->out_first[v + 1] += graph->out_first[v];
+		graph->in_first[v + 1] += graph->in_first[v];
+		fill_out[v] = graph->out_first[v];
+		fill_in[v] = graph->in_first[v];
+	}
+	for (uint32_t i = 0; i < links; i++) {
+		graph->out[fill_out[graph->link[i].from]++] = i;
+		graph->in[fill_in[graph->link[i].to]++] = i;
+	}
+}
+
+static uint32_t out_count(const struct graph *graph, uint32_t vertex)
+{
+	return graph->out_first[vertex + 1] - graph->out_first[vertex];
+}
+
+static uint32_t in_count(const struct graph *graph, uint32_t vertex)
+{
+	return graph->in_first[vertex + 1] - graph->in_first[vertex];
+}
+
+/* Devices first: whether a vertex hangs decides what the core is. Two devices
+ * that only have each other are both their own roots. */
+static void find_roots(struct graph *graph, struct arena *arena)
+{
+	bool *hangs = ARENA_ARRAY(arena, bool, graph->vertex_count);
+
+	for (uint32_t d = 0; d < graph->device_count; d++) {
+		struct graph_device *device = &graph->device[d];
+		uint32_t v = device->vertex, up, down;
+
+		device->root = v;
+		device->up = device->down = GRAPH_NONE;
+		if (out_count(graph, v) != 1 || in_count(graph, v) != 1)
+			continue;
+		up = graph->out[graph->out_first[v]];
+		down = graph->in[graph->in_first[v]];
+		if (graph->link[up].to != graph->link[down].from ||
+		    hangs[graph->link[up].to])
+			continue;
+		hangs[v] = true;
+		device->root = graph->link[up].to;
+		device->up = up;
+		device->down = down;
+	}
+	graph->core_of = ARENA_ARRAY(arena, uint32_t, graph->vertex_count);
+	graph->root_of = ARENA_ARRAY(arena, uint32_t, graph->vertex_count);
+	graph->root = ARENA_ARRAY(arena, uint32_t, graph->vertex_count);
+	graph->core_count = graph->root_count = 0;
+	for (uint32_t v = 0; v < graph->vertex_count; v++) {
+		graph->core_of[v] = hangs[v] ? GRAPH_NONE : graph->core_count++;
+		graph->root_of[v] = GRAPH_NONE;
+	}
+	for (uint32_t d = 0; d < graph->device_count; d++) {
+		uint32_t root = graph->device[d].root;
+
+		if (graph->root_of[root] != GRAPH_NONE)
+			continue;
+		graph->root_of[root] = graph->root_count;
+		graph->root[graph->root_count++] = root;
+	}
+}
+
+bool graph_is_too_large(const struct graph *graph, struct arena *scratch)
+{
+	struct arena_mark mark = arena_mark(scratch);
+	struct graph copy = *graph;
+	bool large;
+
+	copy.device = ARENA_ARRAY(scratch, struct graph_device,
+				  graph->device_count + 1);
+	if (graph->device_count)
+		memcpy(copy.device, graph->device,
+		       graph->device_count * sizeof(*copy.device));
+	index_links(&copy, scratch);
+	find_roots(&copy, scratch);
+	large = (uint64_t)copy.root_count * copy.core_count > GRAPH_TABLE_MAX ||
+		(uint64_t)copy.root_count * copy.link_count >
+			GRAPH_TABLE_LINKS_MAX;
+	arena_rewind(scratch, mark);
+	return large;
+}
+
+/* ---- tables ---- */
+
+static uint64_t lead_bit(const struct graph *graph, uint32_t root, uint32_t link)
+{
+	return (uint64_t)root * graph->link_count + link;
+}
+
+bool graph_leads(const struct graph *graph, uint32_t root, uint32_t link)
+{
+	uint64_t bit = lead_bit(graph, root, link);
+
+	return graph->leads[bit / 8] >> (bit % 8) & 1;
+}
+
+static uint16_t *hops_row(const struct graph *graph, uint32_t root)
+{
+	return graph->hops + (size_t)root * graph->core_count;
+}
+
+uint32_t graph_hops(const struct graph *graph, uint32_t root, uint32_t core)
+{
+	return hops_row(graph, root)[core];
+}
+
+/* Vertices in the order in which the search meets them. */
+static uint32_t spread(struct graph *graph, uint32_t root, uint32_t *queue)
+{
+	uint16_t *hops = hops_row(graph, root);
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = 0; i < graph->core_count; i++)
+		hops[i] = UINT16_MAX;
+	hops[graph->core_of[graph->root[root]]] = 0;
+	queue[tail++] = graph->root[root];
+	while (head < tail) {
+		uint32_t v = queue[head++];
+		uint32_t next = hops[graph->core_of[v]] + 1u;
+
+		for (uint32_t i = graph->in_first[v]; i < graph->in_first[v + 1];
+		     i++) {
+			uint32_t from = graph->link[graph->in[i]].from;
+
+			if (graph->core_of[from] == GRAPH_NONE ||
+			    hops[graph->core_of[from]] != UINT16_MAX)
+				continue;
+			hops[graph->core_of[from]] = (uint16_t)next;
+			queue[tail++] = from;
+		}
+	}
+	return tail;
+}
+
+/* Marks the links that leave one vertex along the least latency. */
+static void mark_links(struct graph *graph, uint32_t root, uint32_t vertex,
+		       double *latency_s)
+{
+	const uint16_t *hops = hops_row(graph, root);
+	uint32_t hop = hops[graph->core_of[vertex]];
+	double least = INFINITY;
+
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = graph->out_first[vertex];
+		     i < graph->out_first[vertex + 1]; i++) {
+			const struct graph_link *link =
+				&graph->link[graph->out[i]];
+			uint32_t to = graph->core_of[link->to];
+			double whole;
+
+			if (to == GRAPH_NONE || hops[to] + 1u != hop)
+				continue;
+			whole = link->latency_s + latency_s[to];
+			if (!pass && whole < least)
+				least = whole;
+			if (pass && whole <= least * (1 + SAME_LATENCY)) {
+				uint64_t bit = lead_bit(graph, root,
+							graph->out[i]);
+
+				graph->leads[bit / 8] |=
+					(uint8_t)(1u << bit % 8);
+			}
+		}
+	}
+	latency_s[graph->core_of[vertex]] = least;
+}
+
+static void route_root(struct graph *graph, uint32_t root, uint32_t *queue,
+		       double *latency_s)
+{
+	uint32_t met = spread(graph, root, queue);
+
+	latency_s[graph->core_of[queue[0]]] = 0;
+	for (uint32_t i = 1; i < met; i++)
+		mark_links(graph, root, queue[i], latency_s);
+	if (hops_row(graph, root)[graph->core_of[queue[met - 1]]] >
+	    graph->hops_most)
+		graph->hops_most =
+			hops_row(graph, root)[graph->core_of[queue[met - 1]]];
+}
+
+static bool find_lost(struct graph *graph)
+{
+	graph->lost_from = graph->lost_to = GRAPH_NONE;
+	for (uint32_t to = 0; to < graph->device_count; to++) {
+		uint32_t root = graph->root_of[graph->device[to].root];
+
+		if (to && graph->device[to].root == graph->device[to - 1].root)
+			continue;
+		for (uint32_t from = 0; from < graph->device_count; from++) {
+			uint32_t at = graph->core_of[graph->device[from].root];
+
+			if (hops_row(graph, root)[at] != UINT16_MAX)
+				continue;
+			graph->lost_from = from;
+			graph->lost_to = to;
+			return false;
+		}
+	}
+	return true;
+}
+
+bool graph_prepare(struct graph *graph, struct arena *arena)
+{
+	uint32_t *queue;
+	double *latency_s;
+
+	index_links(graph, arena);
+	find_roots(graph, arena);
+	graph->hops = ARENA_ARRAY(arena, uint16_t,
+				  (size_t)graph->root_count *
+					  graph->core_count + 1);
+	graph->leads = ARENA_ARRAY(arena, uint8_t,
+				   (size_t)graph->root_count *
+					   graph->link_count / 8 + 1);
+	queue = ARENA_ARRAY(arena, uint32_t, graph->vertex_count + 1);
+	latency_s = ARENA_ARRAY(arena, double, graph->core_count + 1);
+	graph->hops_most = 0;
+	for (uint32_t r = 0; r < graph->root_count; r++)
+		route_root(graph, r, queue, latency_s);
+	return find_lost(graph);
+}
+
+/* ---- ways ---- */
+
+static void way_add(const struct graph *graph, uint32_t link,
+		    struct graph_way *way)
+{
+	const struct graph_link *at = &graph->link[link];
+
+	way->hops++;
+	way->latency_s += at->latency_s;
+	way->overhead_s = most(way->overhead_s, at->overhead_s);
+	if (at->rate_Bps < way->rate_Bps)
+		way->rate_Bps = at->rate_Bps;
+}
+
+struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to)
+{
+	struct graph_way way = { .rate_Bps = INFINITY };
+	const struct graph_device *a = &graph->device[from];
+	const struct graph_device *b = &graph->device[to];
+	uint32_t root = graph->root_of[b->root], v = a->root;
+
+	if (from == to)
+		return way;
+	if (a->up != GRAPH_NONE)
+		way_add(graph, a->up, &way);
+	while (v != b->root) {
+		uint32_t i = graph->out_first[v];
+
+		while (!graph_leads(graph, root, graph->out[i]))
+			i++;
+		way_add(graph, graph->out[i], &way);
+		v = graph->link[graph->out[i]].to;
+	}
+	if (b->down != GRAPH_NONE)
+		way_add(graph, b->down, &way);
+	return way;
+}
+
+/* ---- flows ---- */
+
+/* A walk from the sources of one destination, farthest vertices first. Each
+ * vertex waits in the list of its distance with what it has to send on. */
+struct walk {
+	const struct graph *graph;
+	double *bytes;			/* by vertex in the core */
+	uint32_t *next;			/* the list's next vertex */
+	uint32_t *head;			/* by distance */
+	bool *waits;
+	double *load_s;			/* by link: seconds of its rate */
+	double *most_s;			/* NULL: loads are added; else the largest met */
+};
+
+static void walk_init(struct walk *walk, const struct graph *graph,
+		      struct arena *arena)
+{
+	*walk = (struct walk){
+		.graph = graph,
+		.bytes = ARENA_ARRAY(arena, double, graph->core_count + 1),
+		.next = ARENA_ARRAY(arena, uint32_t, graph->core_count + 1),
+		.head = ARENA_ARRAY(arena, uint32_t, graph->hops_most + 2),
+		.waits = ARENA_ARRAY(arena, bool, graph->core_count + 1),
+		.load_s = ARENA_ARRAY(arena, double, graph->link_count + 1),
+	};
+	for (uint32_t i = 0; i < graph->hops_most + 2; i++)
+		walk->head[i] = GRAPH_NONE;
+}
+
+static void walk_link(struct walk *walk, uint32_t link, double bytes)
+{
+	if (!walk->most_s)
+		walk->load_s[link] += bytes / walk->graph->link[link].rate_Bps;
+	else if (walk->load_s[link] > *walk->most_s)
+		*walk->most_s = walk->load_s[link];
+}
+
+static void walk_wait(struct walk *walk, uint32_t root, uint32_t vertex,
+		      double bytes)
+{
+	const struct graph *graph = walk->graph;
+	uint32_t at = graph->core_of[vertex];
+	uint32_t hop = hops_row(graph, root)[at];
+
+	walk->bytes[at] += bytes;
+	if (walk->waits[at])
+		return;
+	walk->waits[at] = true;
+	walk->next[at] = walk->head[hop];
+	walk->head[hop] = vertex;
+}
+
+/* Shares out what a vertex has among the links that lead on. */
+static void walk_on(struct walk *walk, uint32_t root, uint32_t vertex)
+{
+	const struct graph *graph = walk->graph;
+	uint32_t at = graph->core_of[vertex];
+	uint64_t shares = 0;
+
+	for (uint32_t i = graph->out_first[vertex];
+	     i < graph->out_first[vertex + 1]; i++)
+		if (graph_leads(graph, root, graph->out[i]))
+			shares += graph->link[graph->out[i]].count;
+	for (uint32_t i = graph->out_first[vertex];
+	     i < graph->out_first[vertex + 1]; i++) {
+		const struct graph_link *link = &graph->link[graph->out[i]];
+		double bytes;
+
+		if (!graph_leads(graph, root, graph->out[i]))
+			continue;
+		bytes = walk->bytes[at] * link->count / (double)shares;
+		walk_link(walk, graph->out[i], bytes);
+		walk_wait(walk, root, link->to, bytes);
+	}
+}
+
+/* All flows to one destination. */
+static void walk_to(struct walk *walk, const struct graph_flow *flow,
+		    uint32_t count)
+{
+	const struct graph *graph = walk->graph;
+	const struct graph_device *to = &graph->device[flow->to];
+	uint32_t root = graph->root_of[to->root];
+	double whole = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct graph_device *from = &graph->device[flow[i].from];
+
+		if (flow[i].from == flow[i].to || flow[i].bytes <= 0)
+			continue;
+		if (from->up != GRAPH_NONE)
+			walk_link(walk, from->up, flow[i].bytes);
+		walk_wait(walk, root, from->root, flow[i].bytes);
+		whole += flow[i].bytes;
+	}
+	for (uint32_t hop = graph->hops_most + 1; hop-- > 0;) {
+		uint32_t v = walk->head[hop];
+
+		walk->head[hop] = GRAPH_NONE;
+		while (v != GRAPH_NONE) {
+			uint32_t at = graph->core_of[v];
+
+			if (hop)
+				walk_on(walk, root, v);
+			walk->bytes[at] = 0;
+			walk->waits[at] = false;
+			v = walk->next[at];
+		}
+	}
+	if (whole > 0 && to->down != GRAPH_NONE)
+		walk_link(walk, to->down, whole);
+}
+
+/* Sorts by class, then destination, keeping the order otherwise; by counting,
+ * once for each. */
+static void sort_flows(struct graph_flow *flow, uint32_t count, uint32_t keys,
+		       bool by_class, struct arena *scratch)
+{
+	struct arena_mark mark = arena_mark(scratch);
+	struct graph_flow *copy = ARENA_ARRAY(scratch, struct graph_flow, count + 1);
+	uint32_t *first = ARENA_ARRAY(scratch, uint32_t, keys + 1);
+
+	for (uint32_t i = 0; i < count; i++)
+		first[(by_class ? flow[i].class : flow[i].to) + 1]++;
+	for (uint32_t k = 0; k < keys; k++)
+		first[k + 1] += first[k];
+	for (uint32_t i = 0; i < count; i++)
+		copy[first[by_class ? flow[i].class : flow[i].to]++] = flow[i];
+	if (count)
+		memcpy(flow, copy, count * sizeof(*flow));
+	arena_rewind(scratch, mark);
+}
+
+/* How many flows from here on share class and destination. */
+static uint32_t together(const struct graph_flow *flow, uint32_t count)
+{
+	uint32_t n = 1;
+
+	while (n < count && flow[n].to == flow->to &&
+	       flow[n].class == flow->class)
+		n++;
+	return n;
+}
+
+void graph_flows(const struct graph *graph, struct graph_flow *flow,
+		 uint32_t count, double *time_s, uint32_t class_count,
+		 struct arena *scratch)
+{
+	struct arena_mark mark = arena_mark(scratch);
+	struct walk walk;
+
+	walk_init(&walk, graph, scratch);
+	sort_flows(flow, count, graph->device_count, false, scratch);
+	sort_flows(flow, count, class_count, true, scratch);
+	for (uint32_t c = 0; c < class_count; c++)
+		time_s[c] = 0;
+	for (uint32_t i = 0, n; i < count; i += n) {
+		n = together(&flow[i], count - i);
+		walk_to(&walk, &flow[i], n);
+	}
+	for (uint32_t i = 0, n; i < count; i += n) {
+		n = together(&flow[i], count - i);
+		walk.most_s = &time_s[flow[i].class];
+		walk_to(&walk, &flow[i], n);
+	}
+	arena_rewind(scratch, mark);
+}
