@@ -38,29 +38,37 @@ struct layer_bytes {
 	double count;
 };
 
+/* What the layers of a run keep: under partial recomputation at least, or what
+ * they would if none were recomputed. */
+enum keeping { KEEPING_LEAST, KEEPING_WHOLE };
+
 static struct layer_bytes run_bytes(const struct chain *chain, uint32_t begin,
-				    const struct share *share)
+				    const struct share *share,
+				    enum keeping keeping)
 {
+	const double *saved = keeping == KEEPING_LEAST ?
+		chain->floor.saved_bytes : chain->kept.saved_bytes;
 	uint32_t end = chain->run_end[begin];
 	double count = end - begin;
 
 	return (struct layer_bytes){
 		.fixed = share_bytes(share, chain_held_apart(chain, begin, end)) /
 			 count,
-		.kept = chain_saved(chain, begin, end) / count,
+		.kept = (saved[end] - saved[begin]) / count,
 		.count = count,
 	};
 }
 
 /* The run that weighs most sets the scale of every device. */
 static struct layer_bytes heaviest_run(const struct chain *chain,
-				       const struct share *share, double kept)
+				       const struct share *share, double kept,
+				       enum keeping keeping)
 {
 	struct layer_bytes heaviest = { 0 };
 	double bytes = 0;
 
 	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
-		struct layer_bytes run = run_bytes(chain, at, share);
+		struct layer_bytes run = run_bytes(chain, at, share, keeping);
 		double all = (run.fixed + run.kept * kept) * run.count;
 
 		if (all >= bytes) {
@@ -71,41 +79,65 @@ static struct layer_bytes heaviest_run(const struct chain *chain,
 	return heaviest;
 }
 
+/* What a block that is recomputed keeps less, at most. */
+static double spared_most(const struct chain *chain)
+{
+	double most_bytes = 0;
+
+	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
+		double less = chain->kept.saved_bytes[at + 1] -
+			      chain->kept.saved_bytes[at] -
+			      (chain->floor.saved_bytes[at + 1] -
+			       chain->floor.saved_bytes[at]);
+
+		most_bytes = most(most_bytes, less);
+	}
+	return most_bytes;
+}
+
 /* Device k with y_k micro-batches in flight has at least
  * M_k = reserve + sum over its layers of (fixed + y_k kept). With positive
  * factors u_k: max M >= sum u_k M_k / sum u_k, and a layer adds at least its
  * least u_k (fixed + y_k kept), wherever it lies. u_k (fixed + y_k kept) = 1 for the
  * heaviest class makes that tight. For any class the least is at the first
  * or the last device of largest and smallest y, since the ratio of two linear
- * functions of y is monotone. */
-double bound_memory(const struct chain *chain, const struct choice *choice,
-		    const struct share *share)
+ * functions of y is monotone.
+ *
+ * Partial recomputation: with what layers keep that are not recomputed, device k
+ * has at least the same less y_k x (recomputed layers of its chunks, at most) x
+ * (what one of these keeps less, at most). */
+static double spread_memory(const struct chain *chain, const struct choice *choice,
+			    const struct share *share, enum keeping keeping)
 {
+	struct schedule_shape schedule = schedule_of(choice);
 	uint32_t p = choice->pipeline;
 	double scale_sum = 0, least_kept = INFINITY, most_kept = 0, sum = 0;
 	struct layer_bytes heaviest;
-	double tied, unit_least, unit_most;
+	double tied, unit_least, unit_most, spared = 0;
 
 	for (uint32_t k = 0; k < p; k++) {
-		double kept = schedule_least_kept(p, choice->virtual_stages,
-						  choice->micro_batches, k);
+		double kept = schedule_least_kept(&schedule, k);
 
 		least_kept = kept < least_kept ? kept : least_kept;
 		most_kept = kept > most_kept ? kept : most_kept;
 	}
-	heaviest = heaviest_run(chain, share, least_kept);
+	heaviest = heaviest_run(chain, share, least_kept, keeping);
 	unit_least = heaviest.fixed + heaviest.kept * least_kept;
 	unit_most = heaviest.fixed + heaviest.kept * most_kept;
 	if (unit_least <= 0)
-		return share->reserve_bytes + chain->working_least_bytes;
-	for (uint32_t k = 0; k < p; k++)
-		scale_sum += 1 / (heaviest.fixed +
-				  heaviest.kept *
-					  schedule_least_kept(p, choice->virtual_stages,
-							      choice->micro_batches,
-							      k));
+		return 0;
+	if (keeping == KEEPING_WHOLE)
+		spared = spared_most(chain) * choice->virtual_stages *
+			 chain->recompute_layers;
+	for (uint32_t k = 0; k < p; k++) {
+		double kept = schedule_least_kept(&schedule, k);
+		double scale = 1 / (heaviest.fixed + heaviest.kept * kept);
+
+		scale_sum += scale;
+		sum -= scale * kept * spared;
+	}
 	for (uint32_t at = 0; at < chain->length; at = chain->run_end[at]) {
-		struct layer_bytes run = run_bytes(chain, at, share);
+		struct layer_bytes run = run_bytes(chain, at, share, keeping);
 		double a = (run.fixed + run.kept * least_kept) / unit_least;
 		double b = (run.fixed + run.kept * most_kept) / unit_most;
 
@@ -113,62 +145,84 @@ double bound_memory(const struct chain *chain, const struct choice *choice,
 	}
 	tied = chain->tied_last < chain->length ? chain->tied_parameters : 0;
 	sum -= tied * share->parameter_bytes / unit_least;
-	return share->reserve_bytes + chain->working_least_bytes +
-	       (sum > 0 ? sum / scale_sum : 0);
+	return sum > 0 ? sum / scale_sum : 0;
+}
+
+double bound_memory(const struct chain *chain, const struct choice *choice,
+		    const struct share *share)
+{
+	double bytes = spread_memory(chain, choice, share, KEEPING_LEAST);
+
+	if (chain->partial)
+		bytes = most(bytes, spread_memory(chain, choice, share,
+						  KEEPING_WHOLE));
+	return share->reserve_bytes + chain->working_least_bytes + bytes;
 }
 
 /* What the ends of the chain and the shortest chunks take on device k. */
 static double fixed_bytes(const struct chain *chain, const struct choice *choice,
-			  uint32_t k, const struct share *share)
+			  uint32_t k, double kept, const struct share *share)
 {
 	uint32_t last = chain->length - 1;
-	double kept = schedule_least_kept(choice->pipeline, choice->virtual_stages,
-					  choice->micro_batches, k);
 	double bytes = 0, working = chain->working_least_bytes;
 	bool apart = chain->tied_first == 0 && chain->tied_last == last;
 
 	if (k == 0) {
 		bytes += share_bytes(share, chain->held[1]) +
-			 kept * chain->saved_bytes[1];
-		working = most(working, chain->working_bytes[0]);
+			 kept * chain_least_saved(chain, 0, 1);
+		working = most(working, chain_least_working(chain, 0, 1));
 	}
 	if (k == choice->pipeline - 1) {
 		bytes += share_bytes(share, chain_held_apart(chain, last,
 							     last + 1)) +
-			 kept * chain_saved(chain, last, last + 1);
-		working = most(working, chain->working_bytes[last]);
+			 kept * chain_least_saved(chain, last, last + 1);
+		working = most(working,
+			       chain_least_working(chain, last, last + 1));
 	}
 	if (!apart && chain->tied_last <= last)
 		bytes -= chain->tied_parameters * share->parameter_bytes;
 	return bytes + working;
 }
 
+static double units_in(double room, double unit)
+{
+	return unit > 0 ? floor(room / unit * (1 + 1e-9)) :
+	       room >= 0 ? INFINITY : -1;
+}
+
+/* n units take at least n (fixed + y least), and at least n (fixed + y whole) -
+ * y heads (whole - least) where so many heads of chunks are recomputed. */
 void bound_units(const struct chain *chain, const struct choice *choice,
 		 const struct share *share, double *units_most)
 {
 	const struct problem *problem = chain->problem;
 	const struct deal *deal = &chain->deal;
+	struct schedule_shape schedule = schedule_of(choice);
 	double unit_bytes = share_bytes(
 		share, holding_of(problem_weight_at(problem, choice->shape,
 						    deal->kind)));
-	double unit_saved = problem_cost_at(problem, choice->shape, deal->kind,
-					    choice->recompute)->saved_bytes;
+	double cost = problem_cost_at(problem, choice->shape, deal->kind,
+				      choice->recompute)->saved_bytes;
+	double whole = layer_may_be_kept(problem, choice, deal->kind) ?
+		problem_cost_at(problem, choice->shape, deal->kind,
+				RECOMPUTE_NONE)->saved_bytes : cost;
+	double saved = cost < whole ? cost : whole;
+	double heads = (double)choice->virtual_stages * choice->recompute_layers;
 	double limit = problem->memory.limit_bytes * (1 + 1e-12);
 
 	for (uint32_t k = 0; k < choice->pipeline; k++) {
-		double kept = schedule_least_kept(choice->pipeline,
-						  choice->virtual_stages,
-						  choice->micro_batches, k);
-		double unit = unit_bytes + kept * unit_saved;
-		double more = 0, room;
+		double kept = schedule_least_kept(&schedule, k);
+		double more = deal->spare ? 0 : schedule_more_kept(&schedule, k);
+		double room = limit - share->reserve_bytes - more * saved -
+			      fixed_bytes(chain, choice, k, kept, share);
+		double units = units_in(room, unit_bytes + kept * saved);
 
-		if (!deal->spare)
-			more = schedule_more_kept(choice->pipeline,
-						  choice->virtual_stages,
-						  choice->micro_batches, k);
-		room = limit - share->reserve_bytes - more * unit_saved -
-		       fixed_bytes(chain, choice, k, share);
-		units_most[k] = unit > 0 ? floor(room / unit * (1 + 1e-9)) :
-				room >= 0 ? INFINITY : -1;
+		if (whole > saved) {
+			double other = units_in(room + kept * heads * (whole - saved),
+						unit_bytes + kept * whole);
+
+			units = other < units ? other : units;
+		}
+		units_most[k] = units;
 	}
 }

@@ -14,18 +14,38 @@
 #include "solver/layer.h"
 #include "solver/share.h"
 
+/* Sums under a policy, and by layer. */
+struct chain_cost {
+	/* Prefix sums, length + 1 entries: what the first i layers come to. */
+	double *forward_s, *backward_s;	/* of one micro-batch, communication included */
+	double *saved_bytes;		/* per micro-batch */
+	double *working_bytes;		/* of each layer */
+};
+
 struct chain {
 	const struct problem *problem;
 	uint32_t length;
-	/* Prefix sums, length + 1 entries: what the first i layers come to. */
-	double *forward_s, *backward_s;	/* of one micro-batch, communication included */
-	struct holding *held;
-	double *saved_bytes;		/* per micro-batch */
-	uint32_t *blocks;		/* layers that count as layers */
+	struct chain_cost cost;		/* under the policy */
+	struct holding *held;		/* prefix sums */
+	uint32_t *blocks;		/* layers that count as layers, likewise */
 	/* By layer. */
 	double *output_bytes;		/* what goes on to the next layer */
-	double *working_bytes;
 	uint32_t *run_end;		/* where the layer's run ends */
+	/* Only the first recompute_layers blocks of a chunk have `cost`; its other
+	 * blocks have that of the policy that keeps everything. */
+	bool partial;
+	uint32_t recompute_layers;
+	struct chain_cost kept;
+	uint32_t *split;		/* of a chunk that begins at a layer: the end of
+					 * the stretch that has `cost`, at most */
+	struct chain_cost cheapest;	/* of each layer the cheaper of both */
+	struct chain_cost floor;	/* that, or `cost` where the chain is not partial */
+	/* What a block recomputed costs more than its floor, at least. */
+	double extra_s;
+	/* A chunk takes and keeps no more than one that begins earlier and ends where
+	 * it does. */
+	bool monotone;
+	bool one_block;			/* all blocks are of one class */
 	double output_least_bytes;	/* over all layers but the last */
 	double working_least_bytes;
 	double layer_most_s;		/* largest forward + backward of a layer */
@@ -40,21 +60,45 @@ void chain_init(struct chain *chain, const struct problem *problem,
 		struct arena *arena);
 
 /* Fills what depends on shape and recomputation but not on placement. */
-void chain_load(struct chain *chain, uint32_t shape, enum recompute recompute);
+void chain_load(struct chain *chain, const struct choice *choice);
 
-/* Fills the times, given those of one layer of every class. */
-void chain_time(struct chain *chain, const struct layer_time *time);
+/* Fills the times, given those of one layer of every class under the policy and,
+ * where the chain is partial, under the one that keeps everything. */
+void chain_time(struct chain *chain, const struct layer_time *time,
+		const struct layer_time *kept);
 
+/* Where a chunk [begin, end) stops to have `cost`. */
+static inline uint32_t chain_split(const struct chain *chain, uint32_t begin,
+				   uint32_t end)
+{
+	return chain->split[begin] < end ? chain->split[begin] : end;
+}
+
+/* Forward time of a chunk. */
 static inline double chain_forward(const struct chain *chain, uint32_t begin,
 				   uint32_t end)
 {
-	return chain->forward_s[end] - chain->forward_s[begin];
+	const double *sum = chain->cost.forward_s;
+	uint32_t split;
+
+	if (!chain->partial)
+		return sum[end] - sum[begin];
+	split = chain_split(chain, begin, end);
+	return sum[split] - sum[begin] +
+	       (chain->kept.forward_s[end] - chain->kept.forward_s[split]);
 }
 
 static inline double chain_backward(const struct chain *chain, uint32_t begin,
 				    uint32_t end)
 {
-	return chain->backward_s[end] - chain->backward_s[begin];
+	const double *sum = chain->cost.backward_s;
+	uint32_t split;
+
+	if (!chain->partial)
+		return sum[end] - sum[begin];
+	split = chain_split(chain, begin, end);
+	return sum[split] - sum[begin] +
+	       (chain->kept.backward_s[end] - chain->kept.backward_s[split]);
 }
 
 /* Forward and backward. */
@@ -68,7 +112,59 @@ static inline double chain_both(const struct chain *chain, uint32_t begin,
 static inline double chain_saved(const struct chain *chain, uint32_t begin,
 				 uint32_t end)
 {
-	return chain->saved_bytes[end] - chain->saved_bytes[begin];
+	const double *sum = chain->cost.saved_bytes;
+	uint32_t split;
+
+	if (!chain->partial)
+		return sum[end] - sum[begin];
+	split = chain_split(chain, begin, end);
+	return sum[split] - sum[begin] +
+	       (chain->kept.saved_bytes[end] - chain->kept.saved_bytes[split]);
+}
+
+/* At least what the layers take in both directions, however they are cut into
+ * chunks; of a stretch that ends where another does and begins later not more
+ * than of the other. */
+static inline double chain_least_both(const struct chain *chain, uint32_t begin,
+				      uint32_t end)
+{
+	uint32_t blocks;
+
+	if (!chain->partial)
+		return chain_both(chain, begin, end);
+	blocks = chain->blocks[end] - chain->blocks[begin];
+	if (blocks > chain->recompute_layers)
+		blocks = chain->recompute_layers;
+	return chain->floor.forward_s[end] - chain->floor.forward_s[begin] +
+	       (chain->floor.backward_s[end] - chain->floor.backward_s[begin]) +
+	       blocks * chain->extra_s;
+}
+
+/* At least what layers take wherever in a chunk they lie. */
+static inline double chain_floor_both(const struct chain *chain, uint32_t begin,
+				      uint32_t end)
+{
+	return chain->floor.forward_s[end] - chain->floor.forward_s[begin] +
+	       (chain->floor.backward_s[end] - chain->floor.backward_s[begin]);
+}
+
+static inline double chain_least_forward(const struct chain *chain,
+					 uint32_t begin, uint32_t end)
+{
+	return chain->floor.forward_s[end] - chain->floor.forward_s[begin];
+}
+
+static inline double chain_least_backward(const struct chain *chain,
+					  uint32_t begin, uint32_t end)
+{
+	return chain->floor.backward_s[end] - chain->floor.backward_s[begin];
+}
+
+/* Likewise of what the layers keep. */
+static inline double chain_least_saved(const struct chain *chain, uint32_t begin,
+				       uint32_t end)
+{
+	return chain->floor.saved_bytes[end] - chain->floor.saved_bytes[begin];
 }
 
 /* Tied parameters counted once if both layers are there. */
@@ -90,6 +186,13 @@ static inline struct holding chain_held_apart(const struct chain *chain,
 	return holding_subtract(chain->held[end], chain->held[begin]);
 }
 
+/* Largest transient of a chunk's layers, and at least that. */
 double chain_working(const struct chain *chain, uint32_t begin, uint32_t end);
+double chain_least_working(const struct chain *chain, uint32_t begin,
+			   uint32_t end);
+
+/* Adds what of a chunk's layers may have to be whole for a while. */
+void chain_moving(const struct chain *chain, const struct share *share,
+		  uint32_t begin, uint32_t end, struct moving *moving);
 
 #endif

@@ -26,22 +26,57 @@ struct deal deal_find(const struct problem *problem)
 			deal.kind = c;
 		}
 	}
+	deal.first_is_block = problem->class_is_block[run[0].class_index];
 	deal.spare = problem_chain_length(problem);
 	deal.spare = deal.spare < 2 ? 0 : deal.spare - 2 - deal.units;
 	return deal;
 }
 
+/* Of any number of frequent layers on a device so many at least are recomputed, or
+ * all: the heads of its chunks, but for what other blocks take of them. Chunks of
+ * a device differ by one block at most, but for the first and the last chunk
+ * of the chain. */
+static double recomputed(const struct deal *deal, uint32_t pipeline,
+			 uint32_t chunks, uint32_t k)
+{
+	bool end = k == 0 || k == pipeline - 1;
+	uint32_t heads = chunks > 1 && end ? chunks - 1 : chunks;
+	double others = deal->spare + (k == 0 && deal->first_is_block);
+	double layers = (double)heads * deal->extra_layers - others;
+
+	return layers > 0 ? layers : 0;
+}
+
+/* Load of device k with so many layers of the frequent kind. */
+static double load_with(const struct deal *deal, uint32_t pipeline,
+			uint32_t chunks, uint32_t k, double units)
+{
+	double load = units * deal->unit_s + (k == 0 ? deal->first_s : 0) +
+		      (k == pipeline - 1 ? deal->last_s : 0);
+	double heads;
+
+	if (deal->extra_s <= 0)
+		return load;
+	heads = recomputed(deal, pipeline, chunks, k);
+	return load + (units < heads ? units : heads) * deal->extra_s;
+}
+
 /* Whole layers of the frequent kind that fit into `load` besides the ends. */
 static double units_within(const struct deal *deal, uint32_t pipeline,
-			   uint32_t k, double load)
+			   uint32_t chunks, uint32_t k, double load)
 {
-	double room = load * (1 + 1e-12);
+	double room = load * (1 + 1e-12), heads;
 
 	if (k == 0)
 		room -= deal->first_s;
 	if (k == pipeline - 1)
 		room -= deal->last_s;
-	return floor(room / deal->unit_s);
+	if (deal->extra_s <= 0)
+		return floor(room / deal->unit_s);
+	heads = recomputed(deal, pipeline, chunks, k);
+	if (room <= heads * (deal->unit_s + deal->extra_s))
+		return floor(room / (deal->unit_s + deal->extra_s));
+	return floor((room - heads * deal->extra_s) / deal->unit_s);
 }
 
 /* Layers of the frequent kind that a device has for certain. */
@@ -53,17 +88,23 @@ static double units_least(const struct deal *deal, uint32_t pipeline,
 	return chunks > ends ? chunks - ends : 0;
 }
 
-static double deal_total(const struct deal *deal)
+/* What all devices have together, at least: were all layers on one of them, its
+ * chunks would still have heads. */
+static double deal_total(const struct deal *deal, uint32_t pipeline,
+			 uint32_t chunks)
 {
-	return deal->units * deal->unit_s + deal->first_s + deal->last_s;
+	double heads = recomputed(deal, pipeline, chunks, 0);
+
+	return deal->units * deal->unit_s + deal->first_s + deal->last_s +
+	       (heads < deal->units ? heads : deal->units) * deal->extra_s;
 }
 
 static bool deal_fits(const struct deal *deal, uint32_t pipeline,
 		      uint32_t chunks, double load)
 {
-	double inner = units_within(deal, pipeline, 1, load);
-	double first = units_within(deal, pipeline, 0, load);
-	double last = units_within(deal, pipeline, pipeline - 1, load);
+	double inner = units_within(deal, pipeline, chunks, 1, load);
+	double first = units_within(deal, pipeline, chunks, 0, load);
+	double last = units_within(deal, pipeline, chunks, pipeline - 1, load);
 
 	if (pipeline == 2)
 		inner = 0;
@@ -74,23 +115,26 @@ static bool deal_fits(const struct deal *deal, uint32_t pipeline,
 	       first + last + (pipeline - 2) * inner >= deal->units;
 }
 
-/* The load is a whole number of units, maybe with one end's layer. */
+/* The load is that of a whole number of units, maybe with one end's layer. */
 double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks)
 {
-	double u = deal->unit_s, mean = deal_total(deal) / pipeline;
-	double ends[3] = { 0, deal->first_s, deal->last_s };
+	double mean = deal_total(deal, pipeline, chunks) / pipeline;
+	uint32_t device[3] = { 0, pipeline - 1, 1 };
+	int steps = deal->extra_s > 0 ? 64 : 5;
 	double best = INFINITY;
 
-	if (u <= 0 || pipeline < 2)
+	if (deal->unit_s <= 0 || pipeline < 2)
 		return mean;
-	for (int i = 0; i < 3; i++) {
-		double units = floor((mean - ends[i]) / u);
+	for (int i = 0; i < (pipeline > 2 ? 3 : 2); i++) {
+		uint32_t k = device[i];
+		double units = units_within(deal, pipeline, chunks, k, mean);
 		double least = units_least(deal, pipeline, chunks, 1);
 
 		if (units < least - 1)	/* an end may make do with one less */
 			units = least - 1;
-		for (int more = 0; more < 5; more++) {
-			double load = (units + more) * u + ends[i];
+		for (int more = 0; more < steps; more++) {
+			double load = load_with(deal, pipeline, chunks, k,
+						units + more);
 
 			if (load >= best)
 				break;
@@ -107,6 +151,8 @@ static double second_scale(const struct deal_limits *limits, uint32_t k)
 	uint32_t after = limits->pipeline - 1 - k;
 	uint32_t steps = limits->micro_batches - 1;
 
+	if (limits->all_first)
+		return steps;
 	return steps - (after < steps ? after : steps) / 2.0;
 }
 
@@ -157,8 +203,7 @@ static double load_by(const struct deal_limits *limits, uint32_t k, double end)
 static double load_of(const struct deal *deal, const struct deal_limits *limits,
 		      uint32_t k, double units)
 {
-	return units * deal->unit_s + (k == 0 ? deal->first_s : 0) +
-	       (k == limits->pipeline - 1 ? deal->last_s : 0);
+	return load_with(deal, limits->pipeline, limits->chunks, k, units);
 }
 
 double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
@@ -178,7 +223,8 @@ static bool deal_by(const struct deal *deal, const struct deal_limits *limits,
 
 	*next = INFINITY;
 	for (uint32_t k = 0; k < p; k++) {
-		double fit = units_within(deal, p, k, load_by(limits, k, end));
+		double fit = units_within(deal, p, limits->chunks, k,
+					  load_by(limits, k, end));
 		double least = units_least(deal, p, limits->chunks, k);
 		double room = limits->units_most ? limits->units_most[k] : INFINITY;
 		double wanted = fit < least ? least : fit + 1;
@@ -216,7 +262,8 @@ double bound_deal_end(const struct deal *deal, const struct deal_limits *limits)
 	}
 	if (limits->units_most && room < deal->units)
 		return INFINITY;
-	low = (low + limits->micro_batches * deal_total(deal)) / p;
+	low = (low + limits->micro_batches *
+			     deal_total(deal, p, limits->chunks)) / p;
 	if (deal_by(deal, limits, low, &next))
 		return low;
 	low = next;
@@ -247,7 +294,8 @@ double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
 	if (limits->units_most && limits->units_most[k] < units)
 		units = limits->units_most[k];
 	if (deal->unit_s > 0 && !isinf(end)) {
-		double fit = units_within(deal, limits->pipeline, k,
+		double fit = units_within(deal, limits->pipeline,
+					  limits->chunks, k,
 					  load_by(limits, k, end));
 
 		units = fit < units ? fit : units;

@@ -6,6 +6,7 @@
 #ifndef NEST_SOLVER_DEAL_H
 #define NEST_SOLVER_DEAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "solver/problem.h"
@@ -17,7 +18,12 @@ struct deal {
 	uint32_t kind;			/* class index of the most frequent layer */
 	uint32_t units;			/* layers of it between the ends */
 	uint32_t spare;			/* other layers between the ends */
-	double unit_s;			/* time of such a layer, both ways */
+	double unit_s;			/* time of such a layer, both ways, at least */
+	/* Partial recomputation: what a layer that is recomputed takes more than
+	 * that, and how many blocks at the head of every chunk are. 0: none. */
+	double extra_s;
+	uint32_t extra_layers;
+	bool first_is_block;
 	double first_s, last_s;		/* time of the ends; a lone layer is the first */
 };
 
@@ -31,10 +37,12 @@ double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks);
 /* What else keeps devices from taking layers. */
 struct deal_limits {
 	uint32_t pipeline, chunks, micro_batches;
+	bool all_first;			/* GPipe: no device's warm-up ends early */
 	/* Device k is not done before entry_s[k] + m x its load, */
 	const double *entry_s;
 	/* nor, if whole_s is positive, before
-	 * whole_s + (m - 1 - min(pipeline - 1 - k, m - 1) / 2) x its load, */
+	 * whole_s + (m - 1 - w / 2) x its load, w = 0 if all_first, else
+	 * min(pipeline - 1 - k, m - 1), */
 	double whole_s;
 	/* nor before through_s[k] + (m - pipeline) x its load, */
 	const double *through_s;	/* NULL: nothing known */

@@ -15,22 +15,53 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
+/* Whether part of a chunk's layers may be recomputed. */
+static bool may_be_partial(const struct problem *problem)
+{
+	return problem->recompute[RECOMPUTE_FULL] &&
+	       problem->recompute_layers.count;
+}
+
+static double compute_of(const struct problem *problem, uint32_t shape,
+			 uint32_t class_index, enum recompute recompute)
+{
+	const struct problem_cost *cost =
+		problem_cost_at(problem, shape, class_index, recompute);
+
+	return cost->forward_s + cost->backward_s;
+}
+
+/* Of a layer under a policy or, with FACTS_PARTIAL, at its cheaper. */
+static double layer_compute(const struct problem *problem, uint32_t shape,
+			    uint32_t class_index, int policy)
+{
+	double time;
+
+	if (policy != FACTS_PARTIAL)
+		return compute_of(problem, shape, class_index,
+				  (enum recompute)policy);
+	time = compute_of(problem, shape, class_index, RECOMPUTE_FULL);
+	if (!problem->class_is_block[class_index])
+		return time;
+	return least(time, compute_of(problem, shape, class_index,
+				      RECOMPUTE_NONE));
+}
+
 double facts_compute(const struct problem *problem, uint32_t shape)
 {
 	double time = INFINITY;
 
-	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
+	for (int r = 0; r < FACTS_COUNT; r++) {
 		double sum = 0;
 
-		if (!problem->recompute[r])
+		if (r == FACTS_PARTIAL ? !may_be_partial(problem) :
+					 !problem->recompute[r])
 			continue;
 		for (uint32_t i = 0; i < problem->run_count; i++) {
 			const struct problem_run *run = &problem->run[i];
-			const struct problem_cost *cost =
-				problem_cost_at(problem, shape, run->class_index,
-						(enum recompute)r);
 
-			sum += run->count * (cost->forward_s + cost->backward_s);
+			sum += run->count * layer_compute(problem, shape,
+							  run->class_index, r);
 		}
 		time = least(time, sum);
 	}
@@ -52,6 +83,12 @@ static double best_group(const struct problem *problem, uint32_t shape,
 			 enum group group, const struct placement_row_set *rows)
 {
 	struct network_lines lines[GROUP_COUNT];
+	struct layer_setting setting = {
+		.problem = problem,
+		.shape = shape,
+		.recompute = recompute,
+		.group = lines,
+	};
 	double best = INFINITY;
 
 	for (int i = 0; i < GROUP_COUNT; i++)
@@ -60,7 +97,7 @@ static double best_group(const struct problem *problem, uint32_t shape,
 		struct layer_time time;
 
 		lines[group] = rows->row.at[i];
-		time = layer_time(problem, shape, class_index, recompute, lines);
+		time = layer_time(&setting, class_index);
 		best = least(best, *group_part(&time, group));
 	}
 	return best;
@@ -82,10 +119,16 @@ static void best_times(const struct problem *problem,
 		{ GROUP_EXPERT_TENSOR, shape->expert_tensor },
 	};
 	struct network_lines lines[GROUP_COUNT];
+	struct layer_setting setting = {
+		.problem = problem,
+		.shape = index,
+		.recompute = recompute,
+		.group = lines,
+	};
 
 	for (int i = 0; i < GROUP_COUNT; i++)
 		lines[i] = (struct network_lines){ .alone = true };
-	layer_times(problem, index, recompute, lines, best);
+	layer_times(&setting, best);
 	for (uint32_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct placement_row_set *rows =
 			placement_rows(cache, groups[i].degree);
@@ -103,46 +146,73 @@ static double all_of(const struct layer_time *layer)
 	       layer->expert_s;
 }
 
+/* Times of every class under a policy. */
+struct best {
+	double both_s;			/* communication included */
+	double half_s;			/* the larger of forward and backward, compute */
+};
+
+static struct best best_of(const struct layer_time *layer)
+{
+	return (struct best){ all_of(layer),
+			      most(layer->forward_s, layer->backward_s) };
+}
+
 static void add_up(struct facts *facts, const struct problem *problem,
-		   enum recompute recompute, const struct layer_time *best,
-		   struct arena *arena)
+		   int policy, const struct best *best, struct arena *arena)
 {
 	uint32_t length = problem_chain_length(problem), at = 0;
 	double *through = ARENA_ARRAY(arena, double, (size_t)length + 1);
 	double *entry = ARENA_ARRAY(arena, double, (size_t)length + 1);
 	double *entries = ARENA_ARRAY(arena, double, (size_t)length + 1);
-	const struct layer_time *unit;
+	struct deal *deal = &facts->deal[policy];
 	double layer_most = 0, half_most = 0;
 
 	for (uint32_t i = 0; i < problem->run_count; i++) {
-		const struct layer_time *layer = &best[problem->run[i].class_index];
-		double time = all_of(layer);
+		const struct best *layer = &best[problem->run[i].class_index];
 		uint32_t end = at + problem->run[i].count;
 
 		for (; at < end; at++) {
-			through[at + 1] = through[at] + time;
-			entry[at + 1] = entry[at] + time +
+			through[at + 1] = through[at] + layer->both_s;
+			entry[at + 1] = entry[at] + layer->both_s +
 					2 * facts->transfer_least_s;
 			entries[at + 1] = entries[at] + entry[at];
 		}
-		layer_most = most(layer_most, time);
-		half_most = most(half_most, most(layer->forward_s,
-						 layer->backward_s));
+		layer_most = most(layer_most, layer->both_s);
+		half_most = most(half_most, layer->half_s);
 	}
-	facts->through_s[recompute] = through;
-	facts->entry_s[recompute] = entry;
-	facts->entries_s[recompute] = entries;
-	facts->deal[recompute] = deal_find(problem);
-	unit = &best[facts->deal[recompute].kind];
-	facts->deal[recompute].unit_s =
-		all_of(unit);
-	facts->deal[recompute].first_s = through[1];
+	facts->through_s[policy] = through;
+	facts->entry_s[policy] = entry;
+	facts->entries_s[policy] = entries;
+	*deal = deal_find(problem);
+	deal->unit_s = best[deal->kind].both_s;
+	deal->first_s = through[1];
 	if (length > 1)
-		facts->deal[recompute].last_s =
-			through[length] - through[length - 1];
-	facts->layer_most_s[recompute] = layer_most;
-	facts->half_most_s[recompute] = half_most;
+		deal->last_s = through[length] - through[length - 1];
+	facts->layer_most_s[policy] = layer_most;
+	facts->half_most_s[policy] = half_most;
 	facts->whole_least_s = least(facts->whole_least_s, through[length]);
+}
+
+/* Of blocks the cheaper of recomputed and kept; what recomputing takes more is
+ * the deal's extra. */
+static void add_up_partial(struct facts *facts, const struct problem *problem,
+			   const struct best *full, const struct best *kept,
+			   struct best *cheaper, struct arena *arena)
+{
+	uint32_t kind;
+
+	for (uint32_t c = 0; c < problem->class_count; c++) {
+		cheaper[c] = full[c];
+		if (!problem->class_is_block[c])
+			continue;
+		cheaper[c].both_s = least(full[c].both_s, kept[c].both_s);
+		cheaper[c].half_s = least(full[c].half_s, kept[c].half_s);
+	}
+	add_up(facts, problem, FACTS_PARTIAL, cheaper, arena);
+	kind = facts->deal[FACTS_PARTIAL].kind;
+	facts->deal[FACTS_PARTIAL].extra_s = full[kind].both_s -
+					     cheaper[kind].both_s;
 }
 
 static double least_transfer(const struct problem *problem, uint32_t shape)
@@ -168,18 +238,29 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 		struct arena *arena)
 {
 	size_t classes = problem->class_count;
-	struct layer_time *best = ARENA_ARRAY(arena, struct layer_time, classes);
+	struct layer_time *time = ARENA_ARRAY(arena, struct layer_time, classes);
+	struct best *best = ARENA_ARRAY(arena, struct best,
+					FACTS_COUNT * classes);
+	bool partial = may_be_partial(problem);
 
 	*facts = (struct facts){
 		.whole_least_s = INFINITY,
 		.transfer_least_s = least_transfer(problem, shape),
 	};
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-		if (!problem->recompute[r])
+		if (!problem->recompute[r] && !(partial && r == RECOMPUTE_NONE))
 			continue;
-		best_times(problem, cache, shape, (enum recompute)r, best);
-		add_up(facts, problem, (enum recompute)r, best, arena);
+		best_times(problem, cache, shape, (enum recompute)r, time);
+		for (size_t c = 0; c < classes; c++)
+			best[(size_t)r * classes + c] = best_of(&time[c]);
+		if (problem->recompute[r])
+			add_up(facts, problem, r, best + (size_t)r * classes,
+			       arena);
 	}
+	if (partial)
+		add_up_partial(facts, problem, best + RECOMPUTE_FULL * classes,
+			       best + RECOMPUTE_NONE * classes,
+			       best + FACTS_PARTIAL * classes, arena);
 	for (uint32_t i = 0; i < problem->run_count; i++) {
 		const struct problem_run *run = &problem->run[i];
 		struct holding layer = holding_of(problem_weight_at(
@@ -202,11 +283,27 @@ double facts_bound_data(const struct facts *facts, const struct problem *problem
 		    micro_batches * facts->whole_least_s / pipeline_most);
 }
 
+static int policy_of(const struct choice *choice)
+{
+	if (choice->recompute == RECOMPUTE_FULL && choice->recompute_layers)
+		return FACTS_PARTIAL;
+	return choice->recompute;
+}
+
+static struct deal deal_for(const struct facts *facts,
+			    const struct choice *choice)
+{
+	struct deal deal = facts->deal[policy_of(choice)];
+
+	deal.extra_layers = choice->recompute_layers;
+	return deal;
+}
+
 /* The optimizer step of the mean device. */
 static double mean_step(const struct facts *facts, const struct problem *problem,
 			const struct choice *choice)
 {
-	struct share share = share_of(problem, choice);
+	struct share share = share_of(problem, choice, NULL);
 
 	return share_step(&share, facts->held) / choice->pipeline;
 }
@@ -215,13 +312,16 @@ static double span_plain(const struct facts *facts, const struct choice *choice,
 			 double all)
 {
 	uint32_t p = choice->pipeline, m = choice->micro_batches;
-	uint32_t r = choice->recompute, warm = p < m ? p - 1 : m - 1;
+	uint32_t warm = p < m ? p - 1 : m - 1;
+	int r = policy_of(choice);
+	struct deal deal = deal_for(facts, choice);
 	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
-	double stage = bound_deal(&facts->deal[r], p, 1);
-	double span = bound_loop(whole, whole, p, m,
-				 most(facts->layer_most_s[r], stage),
-				 most(facts->half_most_s[r], stage / 2));
+	double stage = bound_deal(&deal, p, 1), span;
 
+	if (choice->schedule == SCHEDULE_GPIPE)
+		return whole + (m - 1) * most(facts->layer_most_s[r], stage);
+	span = bound_loop(whole, whole, p, m, most(facts->layer_most_s[r], stage),
+			  most(facts->half_most_s[r], stage / 2));
 	return most(span, whole + (m - 1 - warm / 2.0) * stage);
 }
 
@@ -229,11 +329,13 @@ static double span_interleaved(const struct facts *facts,
 			       const struct choice *choice, double all)
 {
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
-	uint32_t m = choice->micro_batches, r = choice->recompute;
+	uint32_t m = choice->micro_batches;
+	int r = policy_of(choice);
+	struct deal deal = deal_for(facts, choice);
 	double whole = all + 2 * ((double)p * v - 1) * facts->transfer_least_s;
 	double span = (facts->entries_s[r][p] + m * all) / p;
 
-	span = most(span, m * bound_deal(&facts->deal[r], p, v));
+	span = most(span, m * bound_deal(&deal, p, v));
 	return most(span, whole + (m - 1) * most(facts->half_most_s[r],
 						 all / p / v / 2));
 }
@@ -241,7 +343,7 @@ static double span_interleaved(const struct facts *facts,
 double facts_bound(const struct facts *facts, const struct problem *problem,
 		   const struct choice *choice)
 {
-	double all = facts->through_s[choice->recompute]
+	double all = facts->through_s[policy_of(choice)]
 				     [problem_chain_length(problem)];
 	double span = choice->virtual_stages == 1 ?
 		span_plain(facts, choice, all) :
@@ -254,18 +356,20 @@ double facts_bound_whole(const struct facts *facts, const struct problem *proble
 			 const struct choice *choice, const double *units_most)
 {
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
-	double all = facts->through_s[choice->recompute]
-				     [problem_chain_length(problem)];
+	int r = policy_of(choice);
+	struct deal deal = deal_for(facts, choice);
+	double all = facts->through_s[r][problem_chain_length(problem)];
 	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
 	struct deal_limits limits = {
 		.pipeline = p,
 		.chunks = v,
 		.micro_batches = choice->micro_batches,
-		.entry_s = facts->entry_s[choice->recompute],
+		.all_first = choice->schedule == SCHEDULE_GPIPE,
+		.entry_s = facts->entry_s[r],
 		.whole_s = v == 1 ? whole : 0,
 		.units_most = units_most,
 	};
-	double span = bound_deal_end(&facts->deal[choice->recompute], &limits);
+	double span = bound_deal_end(&deal, &limits);
 
 	return most(facts_bound(facts, problem, choice),
 		    span + mean_step(facts, problem, choice));

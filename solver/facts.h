@@ -15,13 +15,16 @@
 #include "solver/problem.h"
 #include "solver/share.h"
 
+/* Policies, and at last partial recomputation, with each layer at its cheaper. */
+enum { FACTS_PARTIAL = RECOMPUTE_COUNT, FACTS_COUNT };
+
 struct facts {
-	double *through_s[RECOMPUTE_COUNT];	/* time of the first i layers, both ways */
-	double *entry_s[RECOMPUTE_COUNT];	/* and two transfers after each of these */
-	double *entries_s[RECOMPUTE_COUNT];	/* sum of entry_s[0 .. i - 1] */
-	struct deal deal[RECOMPUTE_COUNT];
-	double layer_most_s[RECOMPUTE_COUNT];
-	double half_most_s[RECOMPUTE_COUNT];
+	double *through_s[FACTS_COUNT];	/* time of the first i layers, both ways */
+	double *entry_s[FACTS_COUNT];	/* and two transfers after each of these */
+	double *entries_s[FACTS_COUNT];	/* sum of entry_s[0 .. i - 1] */
+	struct deal deal[FACTS_COUNT];
+	double layer_most_s[FACTS_COUNT];
+	double half_most_s[FACTS_COUNT];
 	double whole_least_s;			/* least time of the chain over the policies */
 	struct holding held;			/* by one device if it held the chain */
 	double transfer_least_s;		/* of any boundary */

@@ -50,16 +50,27 @@ static bool tally_family(struct tally *tally, const struct choice *choice,
 
 static void tally_policies(struct tally *tally, struct choice *choice)
 {
-	const struct problem *problem = tally->problem;
+	const struct space *space = &tally->space;
 
-	for (uint32_t z = 0; z < 4; z++) {
-		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-			if (!problem->zero[z] || !problem->recompute[r])
-				continue;
-			choice->zero = z;
-			choice->recompute = (enum recompute)r;
-			tally_family(tally, choice, OUTLOOK_ALL, 1);
-		}
+	for (uint32_t i = 0; i < space->policies; i++) {
+		choice_set_policy(choice, &space->policy[i]);
+		tally_family(tally, choice, OUTLOOK_ALL, 1);
+	}
+}
+
+static void tally_schedules(struct tally *tally, struct choice *choice)
+{
+	const struct space *space = &tally->space;
+
+	for (int s = 0; s < SCHEDULE_COUNT; s++) {
+		if (!space_has_schedule(space, choice->pipeline,
+					choice->virtual_stages,
+					(enum schedule)s))
+			continue;
+		choice->schedule = (enum schedule)s;
+		if (!tally_family(tally, choice, OUTLOOK_DEGREES,
+				  space->policies))
+			tally_policies(tally, choice);
 	}
 }
 
@@ -76,9 +87,7 @@ static void tally_data(struct tally *tally, struct choice *choice)
 			if (!space_has_virtual(space, p, v, choice->micro_batches))
 				continue;
 			choice->virtual_stages = v;
-			if (!tally_family(tally, choice, OUTLOOK_DEGREES,
-					  space->policies))
-				tally_policies(tally, choice);
+			tally_schedules(tally, choice);
 		}
 	}
 }

@@ -106,6 +106,17 @@ static struct range range_from(double low)
 	return range_between(low, INFINITY);
 }
 
+static uint32_t recompute_layers_most(const struct incumbent *incumbent)
+{
+	const struct problem_domain *layers =
+		&incumbent->problem->recompute_layers;
+
+	if (layers->count &&
+	    layers->at[layers->count - 1] > incumbent->block_count)
+		return layers->at[layers->count - 1];
+	return incumbent->block_count;
+}
+
 static void static_ranges(const struct incumbent *incumbent,
 			  const struct outlook *outlook, struct range *value)
 {
@@ -128,7 +139,7 @@ static void static_ranges(const struct incumbent *incumbent,
 	value[VARIABLE_ZERO] = range_between(0, 3);
 	value[VARIABLE_RECOMPUTE] = range_between(0, RECOMPUTE_COUNT - 1);
 	value[VARIABLE_RECOMPUTE_LAYERS] =
-		range_between(0, incumbent->block_count);
+		range_between(0, recompute_layers_most(incumbent));
 	value[VARIABLE_SCHEDULE] = range_between(0, SCHEDULE_COUNT - 1);
 	value[VARIABLE_SHARD_LEVEL] = range_between(0, LEVEL_MAX - 1);
 	if (outlook->known >= OUTLOOK_DATA) {
@@ -140,6 +151,7 @@ static void static_ranges(const struct incumbent *incumbent,
 	if (outlook->known >= OUTLOOK_DEGREES) {
 		value[VARIABLE_PIPELINE] = range_point(choice->pipeline);
 		value[VARIABLE_VIRTUAL] = range_point(choice->virtual_stages);
+		value[VARIABLE_SCHEDULE] = range_point(choice->schedule);
 		value[VARIABLE_DEVICES] = range_point(devices * choice->pipeline);
 	}
 	if (outlook->known >= OUTLOOK_ALL) {
@@ -151,7 +163,6 @@ static void static_ranges(const struct incumbent *incumbent,
 			!full			 ? 0 :
 			choice->recompute_layers ? choice->recompute_layers :
 						   incumbent->block_count);
-		value[VARIABLE_SCHEDULE] = range_point(choice->schedule);
 		value[VARIABLE_SHARD_LEVEL] = range_point(choice->shard_level);
 	}
 }

@@ -51,8 +51,9 @@ struct outlook {
 	enum {
 		OUTLOOK_SHAPE,		/* shape */
 		OUTLOOK_DATA,		/* and data, micro_batches */
-		OUTLOOK_DEGREES,	/* and pipeline, virtual_stages */
-		OUTLOOK_ALL		/* and zero, recompute */
+		OUTLOOK_DEGREES,	/* and pipeline, virtual_stages, schedule */
+		OUTLOOK_ALL		/* and zero, shard_level, recompute,
+					 * recompute_layers */
 	} known;
 	double time_s;			/* at least */
 	double device_s;		/* devices x time, at least */

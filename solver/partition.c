@@ -5,8 +5,6 @@
 #include "solver/partition.h"
 
 #include <math.h>
-
-
 #include <string.h>
 
 #include "solver/even.h"
@@ -18,7 +16,9 @@ static void init_sizes(struct partition *partition)
 {
 	const struct problem *problem = partition->problem;
 
-	partition->share = share_of(problem, partition->choice);
+	partition->share = share_of(
+		problem, partition->choice,
+		partition->placed->sharding[partition->choice->shard_level]);
 	if (problem->uniform_stages)
 		partition->blocks_each = partition->incumbent->block_count /
 					 partition->chunks;
@@ -41,6 +41,9 @@ static void init_transfers(struct partition *partition)
 		partition->transfer_rest_s[i] = partition->transfer_rest_s[i + 1] +
 						partition->transfer_least_s[i];
 	}
+	partition->whole_s =
+		chain_least_both(partition->chain, 0, partition->chain->length) +
+		2 * partition->transfer_rest_s[0];
 }
 
 void partition_init(struct partition *partition, const struct problem *problem,
@@ -58,10 +61,12 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		.chain = chain,
 		.incumbent = incumbent,
 		.scratch = scratch,
+		.schedule = schedule_of(choice),
 		.pipeline = choice->pipeline,
 		.virtual_stages = choice->virtual_stages,
 		.micro_batches = choice->micro_batches,
 		.chunks = chunks,
+		.gpipe = choice->schedule == SCHEDULE_GPIPE,
 		.transfer_least_s = room,
 		.transfer_rest_s = room + chunks,
 		.forward_s = room + 2 * (size_t)chunks,
@@ -82,37 +87,55 @@ double partition_stage_memory(const struct partition *partition, uint32_t rank,
 			      uint32_t begin, uint32_t end)
 {
 	const struct chain *chain = partition->chain;
-	uint32_t kept = partition->pipeline - rank;
+	double kept = schedule_least_kept(&partition->schedule, rank);
+	struct moving moving = { 0 };
 
-	if (kept > partition->micro_batches)
-		kept = partition->micro_batches;
+	chain_moving(chain, &partition->share, begin, end, &moving);
 	return share_bytes(&partition->share, chain_held(chain, begin, end)) +
 	       chain_saved(chain, begin, end) * kept +
-	       chain_working(chain, begin, end) + partition->share.reserve_bytes;
+	       chain_working(chain, begin, end) + moving.first + moving.second +
+	       partition->share.reserve_bytes;
 }
 
-/* A collective over the replicas of each kind of parameter, one after the other. */
-static double exchange_held(const struct partition *partition,
-			    enum collective kind, struct holding held,
-			    double parameter_bytes)
+double partition_least_memory(const struct partition *partition, uint32_t rank,
+			      uint32_t begin, uint32_t end)
 {
-	const struct network_lines *group = partition->placed->group;
+	const struct chain *chain = partition->chain;
+	struct moving moving = { 0 };
+	double kept;
 
-	return network_time(&group[GROUP_DATA_CONTEXT], kind,
-			    held.parameters * parameter_bytes, NULL) +
-	       network_time(&group[GROUP_EXPERT_DATA], kind,
-			    held.experts * parameter_bytes, NULL);
+	if (chain->monotone)
+		return partition_stage_memory(partition, rank, begin, end);
+	kept = schedule_least_kept(&partition->schedule, rank);
+	chain_moving(chain, &partition->share, begin, end, &moving);
+	return share_bytes(&partition->share, chain_held(chain, begin, end)) +
+	       chain_least_saved(chain, begin, end) * kept +
+	       chain_least_working(chain, begin, end) + moving.first +
+	       moving.second + partition->share.reserve_bytes;
+}
+
+double partition_stage_end(const struct partition *partition, double prefix_s,
+			   double stage_s)
+{
+	if (partition->gpipe)
+		return partition->whole_s +
+		       (partition->micro_batches - 1) * stage_s;
+	return prefix_s + partition->micro_batches * stage_s;
+}
+
+static const struct sharding *sharding_of_cut(const struct partition *partition)
+{
+	return partition->placed->sharding[partition->choice->shard_level];
 }
 
 double partition_reduce_left(const struct partition *partition,
 			     struct holding held, double backward_s)
 {
 	const struct problem_sync *sync = &partition->problem->sync;
-	double reduce = exchange_held(partition,
-				      partition->choice->zero > 0 ?
-					      COLLECTIVE_REDUCE_SCATTER :
-					      COLLECTIVE_ALL_REDUCE,
-				      held, sync->reduce_bytes);
+	double reduce = shard_reduce_s(sharding_of_cut(partition),
+				       partition->choice->zero,
+				       held.parameters * sync->reduce_bytes,
+				       held.experts * sync->reduce_bytes);
 
 	return reduce - (sync->overlap_reduce ? backward_s : 0);
 }
@@ -121,12 +144,12 @@ double partition_gather_left(const struct partition *partition,
 			     struct holding held, double forward_s)
 {
 	const struct problem_sync *sync = &partition->problem->sync;
+	double gather = shard_gather_s(sharding_of_cut(partition),
+				       partition->choice->zero,
+				       held.parameters * sync->gather_bytes,
+				       held.experts * sync->gather_bytes);
 
-	if (!partition->choice->zero)
-		return 0;
-	return exchange_held(partition, COLLECTIVE_ALL_GATHER, held,
-			     sync->gather_bytes) -
-	       (sync->overlap_gather ? forward_s : 0);
+	return gather - (sync->overlap_gather ? forward_s : 0);
 }
 
 double partition_reduce(const struct partition *partition, struct holding held,
@@ -149,10 +172,11 @@ double partition_exchange(const struct partition *partition, uint32_t a,
 	uint32_t level = placement_pipeline_level(problem, partition->placed,
 						  a, b);
 	const struct network_line *line = &partition->placed->transfer[level];
+	double shards = partition->choice->zero > 1 ? partition->share.shards : 1;
 
 	return problem->level[level].latency_s + line->latency_s +
-	       partition->chain->tied_parameters * problem->sync.reduce_bytes *
-		       line->s_per_byte;
+	       partition->chain->tied_parameters / shards *
+		       problem->sync.reduce_bytes * line->s_per_byte;
 }
 
 bool partition_excluded(const struct partition *partition, double time_s,
@@ -205,6 +229,7 @@ static struct rank_sum sum_rank(struct partition *partition,
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
 	double *saved = partition->saved_bytes;
 	struct rank_sum sum = { 0 };
+	struct moving moving = { 0 };
 	double working = 0;
 
 	for (uint32_t c = 0; c < v; c++) {
@@ -215,11 +240,12 @@ static struct rank_sum sum_rank(struct partition *partition,
 		sum.forward_s += chain_forward(chain, begin, end);
 		sum.backward_s += chain_backward(chain, begin, end);
 		working = most(working, chain_working(chain, begin, end));
+		chain_moving(chain, &partition->share, begin, end, &moving);
 		saved[c] = chain_saved(chain, begin, end);
 	}
-	sum.memory_bytes = schedule_peak_bytes(p, v, partition->micro_batches, rank,
-					       saved) +
-			   working + partition->share.reserve_bytes;
+	sum.memory_bytes = schedule_peak_bytes(&partition->schedule, rank, saved) +
+			   working + moving.first + moving.second +
+			   partition->share.reserve_bytes;
 	return sum;
 }
 
@@ -227,9 +253,7 @@ static struct rank_sum sum_rank(struct partition *partition,
 static void simulate(struct partition *partition, const uint32_t *first)
 {
 	struct schedule_input input = {
-		.pipeline = partition->pipeline,
-		.virtual_stages = partition->virtual_stages,
-		.micro_batches = partition->micro_batches,
+		.shape = partition->schedule,
 		.forward_s = partition->forward_s,
 		.backward_s = partition->backward_s,
 		.transfer_s = partition->transfer_s,

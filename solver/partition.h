@@ -14,6 +14,7 @@
 #include "solver/chain.h"
 #include "solver/incumbent.h"
 #include "solver/placement.h"
+#include "solver/schedule.h"
 
 /* A cut with what the simulation says about it. */
 struct cut {
@@ -30,11 +31,14 @@ struct partition {
 	struct incumbent *incumbent;
 	struct arena *scratch;
 
+	struct schedule_shape schedule;
 	uint32_t pipeline, virtual_stages, micro_batches, chunks;
+	bool gpipe;
 	uint32_t blocks_each;		/* uniform stages: block layers of a chunk */
 	struct share share;
 	double *transfer_least_s;	/* by boundary, chunks - 1 entries, then 0 */
 	double *transfer_rest_s;	/* by chunk: least transfers from it to the end */
+	double whole_s;			/* one micro-batch through all, at least */
 
 	/* Room for one cut's numbers. */
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
@@ -81,6 +85,16 @@ static inline double partition_transfer(const struct partition *partition,
 /* Memory of rank k when it holds one chunk only (virtual_stages 1). */
 double partition_stage_memory(const struct partition *partition, uint32_t rank,
 			      uint32_t begin, uint32_t end);
+
+/* At least that, and of a chunk that begins later and ends where another does
+ * never more than of the other. */
+double partition_least_memory(const struct partition *partition, uint32_t rank,
+			      uint32_t begin, uint32_t end);
+
+/* No schedule with such a stage ends before (virtual_stages 1): the stages before
+ * it take prefix_s with two transfers each. Grows with the stage. */
+double partition_stage_end(const struct partition *partition, double prefix_s,
+			   double stage_s);
 
 /* Exposed gradient reduction of a rank without a tied weight's exchange, and
  * optimizer step with exposed gather. */

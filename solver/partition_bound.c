@@ -30,6 +30,18 @@ static void bound_whole(struct partition *partition)
 			       chain_forward(chain, 0, length));
 }
 
+/* GPipe: one micro-batch through all, then the others at the slowest stage in
+ * each direction, which are no faster than the mean or the longest layer. */
+static double span_gpipe(const struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+	double each = chain_least_both(chain, 0, chain->length) /
+		      partition->pipeline;
+
+	return partition->whole_s + (partition->micro_batches - 1) *
+					    most(chain->layer_most_s, each);
+}
+
 /* 1F1B: loops over all stages, the rest in one loop over the last ones, which
  * hold at least the last layers. */
 static double span_plain(const struct partition *partition)
@@ -37,15 +49,18 @@ static double span_plain(const struct partition *partition)
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, m = partition->micro_batches;
 	uint32_t loops = (m - 1) / p, rest = (m - 1) % p, length = chain->length;
-	double all = chain_both(chain, 0, length);
-	double whole = all + 2 * partition->transfer_rest_s[0];
-	double span = bound_loop(whole, whole, p, m,
+	double all = chain_least_both(chain, 0, length);
+	double whole = partition->whole_s, span;
+
+	if (partition->gpipe)
+		return span_gpipe(partition);
+	span = bound_loop(whole, whole, p, m,
 				 most(chain->layer_most_s, all / p),
 				 most(chain->half_most_s, all / p / 2));
 
 	if (rest)
 		span = most(span, whole + loops * whole +
-					  chain_both(chain, length - rest, length) +
+					  chain_floor_both(chain, length - rest, length) +
 					  2 * partition->transfer_rest_s[p - rest]);
 	return span;
 }
@@ -71,7 +86,8 @@ static double span_ramp(const struct partition *partition)
 	const struct chain *chain = partition->chain;
 	const double *transfer = partition->transfer_least_s;
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
-	double m = partition->micro_batches, all = chain_both(chain, 0, chain->length);
+	double m = partition->micro_batches;
+	double all = chain_least_both(chain, 0, chain->length);
 	double load_most = end_most(partition) / m, rest = all, ramp = 0;
 	double transfers = 0, before = 0;
 
@@ -99,7 +115,7 @@ static double span_interleaved(const struct partition *partition,
 {
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, m = partition->micro_batches;
-	double all = chain_both(chain, 0, chain->length), sum = m * all;
+	double all = chain_least_both(chain, 0, chain->length), sum = m * all;
 
 	for (uint32_t k = 0; k < p; k++)
 		sum += entry[k];
@@ -118,18 +134,31 @@ struct devices {
 	double unit_forward_s, unit_backward_s;
 };
 
-/* What the ends of the chain add to device k. */
+/* What the ends of the chain add to device k: as much compute as may hide what
+ * comes after the schedule. */
 struct ends {
 	struct holding held;
 	double forward_s, backward_s;
 };
 
+static double layer_of(const double *sum, uint32_t at)
+{
+	return sum[at + 1] - sum[at];
+}
+
 static void add_end(const struct chain *chain, uint32_t at, struct ends *ends)
 {
+	double forward = layer_of(chain->cost.forward_s, at);
+	double backward = layer_of(chain->cost.backward_s, at);
+
+	if (chain->partial) {
+		forward = most(forward, layer_of(chain->kept.forward_s, at));
+		backward = most(backward, layer_of(chain->kept.backward_s, at));
+	}
 	ends->held = holding_add(ends->held,
 				 chain_held_apart(chain, at, at + 1));
-	ends->forward_s += chain_forward(chain, at, at + 1);
-	ends->backward_s += chain_backward(chain, at, at + 1);
+	ends->forward_s += forward;
+	ends->backward_s += backward;
 }
 
 static struct ends ends_of(const struct devices *devices, uint32_t k)
@@ -301,9 +330,9 @@ static double least_before(const struct partition *partition, uint32_t k)
 
 	if (partition->virtual_stages == 1 || k < 2 ||
 	    !partition_chain_is_plain(chain))
-		return chain_both(chain, 0, k);
+		return chain_least_both(chain, 0, k);
 	inner = even_least(chain->blocks[chain->length], partition->chunks, k - 1);
-	return chain_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
+	return chain_least_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
 }
 
 /* Interleaved: the first micro-batch goes forward through every chunk up to the
@@ -320,9 +349,8 @@ static double bound_through(const struct devices *devices,
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, length = chain->length;
 	uint32_t inner = even_least(chain->blocks[length], partition->chunks, 1);
-	double head = chain_both(chain, length - 1, length);
-	double all = chain_both(chain, 0, length) +
-		     2 * partition->transfer_rest_s[0];
+	double head = chain_floor_both(chain, length - 1, length);
+	double all = partition->whole_s;
 	double unit = chain->deal.unit_s, low = INFINITY;
 	double *through = partition->forward_s;	/* room for p chunks and more */
 
@@ -359,6 +387,7 @@ void partition_bound(struct partition *partition)
 		.pipeline = p,
 		.chunks = partition->virtual_stages,
 		.micro_batches = partition->micro_batches,
+		.all_first = partition->gpipe,
 		.entry_s = entry,
 		.units_most = units,
 	};
@@ -373,8 +402,7 @@ void partition_bound(struct partition *partition)
 		return;
 	}
 	if (plain)
-		limits.whole_s = chain_both(chain, 0, chain->length) +
-				 2 * partition->transfer_rest_s[0];
+		limits.whole_s = partition->whole_s;
 	for (uint32_t k = 0; k < p; k++) {
 		entry[k] = least_before(partition, k) + after;
 		after += 2 * partition->transfer_least_s[k];

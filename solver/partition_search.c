@@ -32,6 +32,8 @@ struct sums {
 	double step_s;			/* no step + exposed gather below */
 	double chunk_most_s;		/* largest forward + backward of a chunk */
 	double half_most_s;		/* largest forward or backward of a chunk */
+	double forward_most_s;		/* and of each for itself */
+	double backward_most_s;
 	double memory_bytes;
 	double low_s;			/* no cut that begins so is faster */
 	struct even even;		/* interleaved: of the chunks so far */
@@ -41,6 +43,7 @@ struct sums {
 struct rank {
 	struct holding held;
 	double forward_s, backward_s, working_bytes;
+	struct moving moving;
 	double entry_s;			/* prefix_s of its first chunk */
 	double forward_entry_s;		/* forward_prefix_s of its first chunk */
 	uint32_t blocks;
@@ -216,6 +219,7 @@ static struct rank rank_with(const struct search *search, uint32_t chunk,
 	rank.held = holding_add(rank.held, chain_held(chain, begin, end));
 	rank.working_bytes = most(rank.working_bytes,
 				  chain_working(chain, begin, end));
+	chain_moving(chain, &search->partition->share, begin, end, &rank.moving);
 	rank.blocks += chain->blocks[end] - chain->blocks[begin];
 	return rank;
 }
@@ -240,8 +244,43 @@ static double rank_memory(struct search *search, uint32_t chunk,
 		held.parameters = most(0, held.parameters -
 						  search->chain->tied_parameters);
 	return share_bytes(&partition->share, held) +
-	       schedule_peak_bytes(p, v, search->micro_batches, k, saved) +
-	       rank->working_bytes + partition->share.reserve_bytes;
+	       schedule_peak_bytes(&partition->schedule, k, saved) +
+	       rank->working_bytes + rank->moving.first + rank->moving.second +
+	       partition->share.reserve_bytes;
+}
+
+/* GPipe: likewise; the slowest forward and the slowest backward set the pace. */
+static enum verdict bound_gpipe(struct search *search, uint32_t k,
+				const struct sums *sums, struct sums *next)
+{
+	const struct chain *chain = search->chain;
+	const struct partition *partition = search->partition;
+	uint32_t length = chain->length, begin = sums->begin, end = next->begin;
+	uint32_t left = search->pipeline - 1 - k;
+	double more = search->micro_batches - 1;
+	double time = chain_both(chain, begin, end);
+	double transfers = left ? partition->transfer_rest_s[k + 1] : 0;
+	double rest = chain_least_both(chain, end, length) + 2 * transfers;
+	/* Whatever the length of this stage. */
+	double least = sums->prefix_s + chain_least_both(chain, begin, length) +
+		       2 * partition->transfer_rest_s[k];
+	double forward = next->forward_most_s, backward = next->backward_most_s;
+
+	if (excluded(search, least + more * time))
+		return VERDICT_TOO_LONG;
+	if (left) {
+		if (excluded(search, least + more *
+					     chain_floor_both(chain, end, length) /
+					     left))
+			return VERDICT_TOO_SHORT;
+		forward = most(forward,
+			       chain_least_forward(chain, end, length) / left);
+		backward = most(backward,
+				chain_least_backward(chain, end, length) / left);
+	}
+	next->span_s = most(next->span_s, next->prefix_s + rest +
+						  more * (forward + backward));
+	return VERDICT_OPEN;
 }
 
 /* 1F1B: bounds on the schedule's end that the new stage brings. */
@@ -252,7 +291,7 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	uint32_t p = search->pipeline, m = search->micro_batches;
 	uint32_t left = p - 1 - k, begin = sums->begin, end = next->begin;
 	double time = chain_both(chain, begin, end);
-	double rest = chain_both(chain, end, chain->length);
+	double rest = chain_least_both(chain, end, chain->length);
 	double loop = rest + 2 * (left ? search->partition->transfer_rest_s[k + 1] : 0);
 	double whole = next->prefix_s + loop;
 	double rest_most = left ? rest / left : 0;
@@ -261,7 +300,9 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	if (excluded(search, next->span_s))
 		return VERDICT_TOO_LONG;
 	if (left) {
-		double least = sums->prefix_s + time + loop +
+		double least = sums->prefix_s + loop +
+			       (chain->partial ?
+					chain_floor_both(chain, begin, end) : time) +
 			       2 * search->partition->transfer_least_s[k];
 
 		/* A shorter stage leaves more; its transfer may be cheaper. */
@@ -299,7 +340,7 @@ static double later_load(const struct search *search, uint32_t chunk,
 		return 0;
 	if (chunk % search->pipeline == search->pipeline - 1) {
 		rows--;
-		head = chain_both(chain, chain->length - 1, chain->length);
+		head = chain_floor_both(chain, chain->length - 1, chain->length);
 	}
 	return rows * each * chain->deal.unit_s + head;
 }
@@ -313,9 +354,9 @@ static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 	uint32_t p = search->pipeline, m = search->micro_batches;
 	uint32_t k = chunk % p, row = chunk / p, left = p - 1 - k;
 	double load = rank->forward_s + rank->backward_s;
-	double rest = chain_both(chain, next->begin, chain->length);
+	double rest = chain_least_both(chain, next->begin, chain->length);
 	double later = later_load(search, chunk, &next->even);
-	double all = chain_both(chain, 0, chain->length), whole;
+	double all = chain_least_both(chain, 0, chain->length), whole;
 
 	next->span_s = most(next->span_s, rank->entry_s + m * (load + later));
 	if (excluded(search, next->span_s))
@@ -460,15 +501,18 @@ static enum verdict look(struct search *search, uint32_t chunk, uint32_t end,
 	next->forward_prefix_s += forward + transfer;
 	next->chunk_most_s = most(next->chunk_most_s, forward + backward);
 	next->half_most_s = most(next->half_most_s, most(forward, backward));
+	next->forward_most_s = most(next->forward_most_s, forward);
+	next->backward_most_s = most(next->backward_most_s, backward);
 	memory = rank_memory(search, chunk, rank, begin, end);
 	next->memory_bytes = most(next->memory_bytes, memory);
 	if (!partition_fits(partition, memory)) {
 		partition->over_memory = true;
 		return VERDICT_TOO_LONG;
 	}
-	verdict = search->virtual_stages == 1 ?
-		bound_plain(search, chunk, sums, next) :
-		bound_interleaved(search, chunk, rank, sums, next);
+	verdict = search->virtual_stages > 1 ?
+		bound_interleaved(search, chunk, rank, sums, next) :
+		  partition->gpipe ? bound_gpipe(search, chunk, sums, next) :
+				     bound_plain(search, chunk, sums, next);
 	if (verdict != VERDICT_OPEN) {
 		partition->bounded = true;
 		return verdict;

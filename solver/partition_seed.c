@@ -2,11 +2,13 @@
  *
  * Good cuts without a tree search, and the bound that finding them proves.
  *
- * 1F1B: no schedule ends before Z = max over k of (time through the stages
- * before k + m x stage k). Cuts with Z at most some value are found greedily:
- * the longest stage first, as far as time and memory let it go, since a stage
- * that starts later may end later. A pass that fails names the next value at
- * which it could go otherwise.
+ * One chunk per device: no schedule ends before Z = max over k of (time through the
+ * stages before k + m x stage k); under GPipe the time through all stages + (m - 1) x
+ * stage k. Cuts with Z at most some value are found greedily: the longest stage
+ * first, as far as time and memory let it go, since a stage that starts later may
+ * end later (under partial recomputation the time before is that of its layers'
+ * floors, which depends on nothing else). A pass that fails names the next value
+ * at which it could go otherwise.
  *
  * Interleaved: Z has the load of all chunks of a device; layers are dealt to
  * devices one number each, then to the chunks of a device evenly.
@@ -20,6 +22,18 @@
 
 #define PASSES_MAX 60
 
+/* The end of a schedule with that stage, at least; less for one that begins
+ * later. */
+static double stage_end(const struct partition *partition, double prefix_s,
+			uint32_t begin, uint32_t end)
+{
+	const struct chain *chain = partition->chain;
+	double time = chain->monotone ? chain_both(chain, begin, end) :
+					chain_least_both(chain, begin, end);
+
+	return partition_stage_end(partition, prefix_s, time);
+}
+
 /* The longest stage k from `begin` within the load; *next becomes the load that
  * one layer more would take, if load is what ends it. */
 static uint32_t longest_stage(const struct partition *partition, uint32_t k,
@@ -27,14 +41,13 @@ static uint32_t longest_stage(const struct partition *partition, uint32_t k,
 			      double *next)
 {
 	const struct chain *chain = partition->chain;
-	double m = partition->micro_batches;
 	uint32_t low = begin;
 	uint32_t high = chain->length - (partition->pipeline - 1 - k);
 
 	while (low < high) {
 		uint32_t middle = low + (high - low + 1) / 2;
-		double load = prefix_s + m * chain_both(chain, begin, middle);
-		double bytes = partition_stage_memory(partition, k, begin, middle);
+		double load = stage_end(partition, prefix_s, begin, middle);
+		double bytes = partition_least_memory(partition, k, begin, middle);
 
 		if (load <= load_s * (1 + TIE) && partition_fits(partition, bytes))
 			low = middle;
@@ -42,7 +55,7 @@ static uint32_t longest_stage(const struct partition *partition, uint32_t k,
 			high = middle - 1;
 	}
 	if (low < chain->length - (partition->pipeline - 1 - k)) {
-		double load = prefix_s + m * chain_both(chain, begin, low + 1);
+		double load = stage_end(partition, prefix_s, begin, low + 1);
 
 		if (load > load_s * (1 + TIE) && load < *next)
 			*next = load;
@@ -64,7 +77,7 @@ static bool greedy_pass(const struct partition *partition, double load_s,
 		uint32_t end = longest_stage(partition, k, at, prefix, load_s, next);
 
 		first[k] = at;
-		prefix += chain_both(chain, at, end) +
+		prefix += chain_floor_both(chain, at, end) +
 			  2 * partition->transfer_least_s[k];
 		at = end;
 	}
@@ -85,20 +98,6 @@ static void fill_empty(const struct partition *partition, uint32_t *first)
 	for (uint32_t c = 1; c < chunks; c++)
 		if (first[c] < first[c - 1] + 1)
 			first[c] = first[c - 1] + 1;
-}
-
-static double load_of(const struct partition *partition, const uint32_t *first)
-{
-	const struct chain *chain = partition->chain;
-	double prefix = 0, load = 0;
-
-	for (uint32_t k = 0; k < partition->pipeline; k++) {
-		double time = chain_both(chain, first[k], first[k + 1]);
-
-		load = most(load, prefix + partition->micro_batches * time);
-		prefix += time + 2 * partition->transfer_least_s[k];
-	}
-	return load;
 }
 
 /* Smallest Z by bisection that jumps over values between which nothing
@@ -169,8 +168,7 @@ static void seed_plain(struct partition *partition)
 	}
 	partition->low_s += most(0, low - partition->span_s);
 	partition->span_s = most(partition->span_s, low);
-	if (load_of(partition, cut.first) < INFINITY)
-		partition_try(partition, &cut);
+	partition_try(partition, &cut);
 }
 
 /* The longest run of equal layers, and what lies around it. */

@@ -153,6 +153,29 @@ static bool transfers_are_covered(const struct problem *problem,
 	return true;
 }
 
+static bool shard_group_is_covered(const struct shard_group *group,
+				   const struct shard_group *by)
+{
+	return group->members == by->members &&
+	       network_lines_cover(&group->inside, &by->inside) &&
+	       network_lines_cover(&group->outside, &by->outside);
+}
+
+/* More shards take less memory for what is kept and more for what moves: only
+ * equally many are compared. */
+static bool shards_are_covered(const struct placed *placed,
+			       const struct placed *by)
+{
+	for (uint32_t l = 1; l < LEVEL_MAX; l++)
+		if (placed->sharding[l] &&
+		    (!by->sharding[l] || !shard_group_is_covered(&placed->sharding[l]->parameters,
+					     &by->sharding[l]->parameters) ||
+		     !shard_group_is_covered(&placed->sharding[l]->experts,
+					     &by->sharding[l]->experts)))
+			return false;
+	return true;
+}
+
 struct reduction {
 	const struct problem *problem;
 	struct arena *arena;
@@ -168,7 +191,8 @@ static bool is_no_faster(const struct reduction *reduction,
 	for (int i = 0; i < GROUP_COUNT; i++)
 		if (!network_lines_cover(&placed->group[i], &by->group[i]))
 			return false;
-	return transfers_are_covered(reduction->problem, placed, by,
+	return shards_are_covered(placed, by) &&
+	       transfers_are_covered(reduction->problem, placed, by,
 				     reduction->pipeline);
 }
 
@@ -226,6 +250,36 @@ static void price_linear(const struct problem *problem,
 			 placed->transfer, placed->boundary_level);
 }
 
+static bool level_is_wanted(const struct problem *problem, uint32_t level)
+{
+	if (!level)
+		return true;
+	for (uint32_t zero = 0; zero < 4; zero++)
+		if (problem->zero[zero] &&
+		    shard_level_allowed(problem, zero, level))
+			return true;
+	return false;
+}
+
+static void price_sharding(const struct problem *problem,
+			   const struct problem_shape *shape, struct arena *arena,
+			   struct placed *placed)
+{
+	uint32_t levels = placed->placement.packing == PACKING_FACTORS ?
+		problem->level_count : 1;
+
+	for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+		struct sharding *sharding = NULL;
+
+		if (l < levels && level_is_wanted(problem, l)) {
+			sharding = ARENA_NEW(arena, struct sharding);
+			*sharding = sharding_of(problem, &placed->placement, shape,
+						placed->group, l);
+		}
+		placed->sharding[l] = sharding;
+	}
+}
+
 bool placement_price(const struct problem *problem,
 		     const struct problem_shape *shape, struct arena *arena,
 		     struct placed *placed)
@@ -241,12 +295,14 @@ bool placement_price(const struct problem *problem,
 		placed->group[i] = (struct network_lines){ .alone = true };
 	if (placed->placement.packing == PACKING_FACTORS) {
 		price_factors(problem, shape, placed);
+		price_sharding(problem, shape, arena, placed);
 		return true;
 	}
 	placed->device = devices_lay(problem, &placed->placement, arena);
 	if (!placed->device)
 		return false;
 	price_linear(problem, shape, arena, placed);
+	price_sharding(problem, shape, arena, placed);
 	return true;
 }
 

@@ -15,7 +15,7 @@
 
 #include "lang/base/arena.h"
 #include "lang/base/vec.h"
-#include "solver/network.h"
+#include "solver/shard.h"
 
 /* A placement with all that pricing needs of it. */
 struct placed {
@@ -23,6 +23,9 @@ struct placed {
 	const uint32_t *device;		/* linear: of every rank (plan.device); else NULL */
 	struct network_lines group[GROUP_COUNT];
 	struct network_line transfer[LEVEL_MAX];	/* across each level */
+	/* What ZeRO shares out among, by shard level; NULL where no stage allows
+	 * it. */
+	const struct sharding *sharding[LEVEL_MAX];
 	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
 };
 

@@ -21,14 +21,19 @@ struct pricing {
 	struct arena *scratch;
 	const struct problem_shape *shape;
 	struct layer_time *time;	/* by class */
+	struct layer_time *kept_time;	/* likewise, of layers that keep everything
+					 * under partial recomputation */
 	double *forward_s;		/* by chunk */
 	double *backward_s;
 	double *transfer_s;		/* chunk_count - 1 */
 	double *saved_bytes;		/* by rank, then the rank's chunks */
+	struct moving *moving;		/* by rank */
 	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
 	struct share share;
 	struct placed placed;
+	struct sharding sharding;
+	uint32_t recompute_left;	/* block layers of the chunk still to recompute */
 	uint32_t tied_rank, tied_with_rank;
 };
 
@@ -48,36 +53,81 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.scratch = arena,
 		.shape = &problem->shape[plan->choice.shape],
 		.time = ARENA_ARRAY(arena, struct layer_time, problem->class_count),
+		.kept_time = ARENA_ARRAY(arena, struct layer_time,
+					 problem->class_count),
 		.forward_s = ARENA_ARRAY(arena, double, chunks),
 		.backward_s = ARENA_ARRAY(arena, double, chunks),
 		.transfer_s = ARENA_ARRAY(arena, double, chunks),
 		.saved_bytes = ARENA_ARRAY(arena, double, chunks),
+		.moving = ARENA_ARRAY(arena, struct moving, p),
 		.finish_s = ARENA_ARRAY(arena, double, p),
 		.tied_s = ARENA_ARRAY(arena, double, p),
 	};
-	pricing->share = share_of(problem, &plan->choice);
 	pricing->placed.placement = plan->placement;
 	placement_price(problem, pricing->shape, arena, &pricing->placed);
-	layer_times(problem, plan->choice.shape, plan->choice.recompute,
-		    pricing->placed.group, pricing->time);
+	pricing->sharding = sharding_of(problem, &plan->placement, pricing->shape,
+					pricing->placed.group,
+					plan->choice.shard_level);
+	pricing->share = share_of(problem, &plan->choice, &pricing->sharding);
 }
 
-/* count layers of one class at the end of what a chunk holds so far. */
-static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
-		       uint32_t count)
+static void price_layers(struct pricing *pricing)
+{
+	const struct choice *choice = &pricing->plan->choice;
+	struct layer_setting setting = {
+		.problem = pricing->problem,
+		.shape = choice->shape,
+		.recompute = choice->recompute,
+		.zero = choice->zero,
+		.group = pricing->placed.group,
+		.sharding = &pricing->sharding,
+	};
+
+	layer_times(&setting, pricing->time);
+	setting.recompute = RECOMPUTE_NONE;
+	if (choice->recompute == RECOMPUTE_FULL && choice->recompute_layers)
+		layer_times(&setting, pricing->kept_time);
+}
+
+/* What layers of one class add to their device and chunk, whatever their
+ * policy. */
+static void add_weights(struct pricing *pricing, uint32_t rank, uint32_t class,
+			uint32_t count)
 {
 	const struct problem *problem = pricing->problem;
+	const struct problem_weight *weight = problem_weight_at(
+		problem, pricing->plan->choice.shape, class);
+	struct stage_cost *stage = &pricing->plan->stage[rank];
+	double n = count;
+
+	stage->parameters += n * (weight->parameters + weight->expert_parameters);
+	stage->expert_parameters += n * weight->expert_parameters;
+	for (uint32_t i = 0; i < count && i < 2; i++)
+		moving_add(&pricing->moving[rank],
+			   share_moving(&pricing->share, holding_of(weight)));
+	if (problem->class_is_block[class])
+		stage->layers += count;
+	if (class == problem->tied_class)
+		pricing->tied_rank = rank;
+	if (class == problem->tied_with_class)
+		pricing->tied_with_rank = rank;
+}
+
+/* And what they add under a policy. */
+static void add_times(struct pricing *pricing, uint32_t chunk, uint32_t class,
+		      uint32_t count, enum recompute recompute,
+		      const struct layer_time *time)
+{
 	const struct choice *choice = &pricing->plan->choice;
 	const struct problem_cost *cost = problem_cost_at(
-		problem, choice->shape, class, choice->recompute);
-	const struct problem_weight *weight =
-		problem_weight_at(problem, choice->shape, class);
-	const struct layer_time *time = &pricing->time[class];
+		pricing->problem, choice->shape, class, recompute);
 	uint32_t rank = chunk % choice->pipeline;
 	uint32_t row = chunk / choice->pipeline;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	double n = count;
 
+	if (!count)
+		return;
 	pricing->forward_s[chunk] += n * time->forward_s;
 	pricing->backward_s[chunk] += n * time->backward_s;
 	pricing->saved_bytes[rank * choice->virtual_stages + row] +=
@@ -88,15 +138,27 @@ static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
 	stage->tensor_s += n * time->tensor_s;
 	stage->context_s += n * time->context_s;
 	stage->expert_s += n * time->expert_s;
-	stage->parameters += n * (weight->parameters + weight->expert_parameters);
-	stage->expert_parameters += n * weight->expert_parameters;
+	stage->sharding_s += n * time->sharding_s;
 	stage->memory.working = most(stage->memory.working, cost->working_bytes);
-	if (problem->class_is_block[class])
-		stage->layers += count;
-	if (class == problem->tied_class)
-		pricing->tied_rank = rank;
-	if (class == problem->tied_with_class)
-		pricing->tied_with_rank = rank;
+}
+
+/* count layers of one class at the end of what a chunk holds so far. */
+static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
+		       uint32_t count)
+{
+	const struct choice *choice = &pricing->plan->choice;
+	uint32_t kept = 0;
+
+	add_weights(pricing, chunk % choice->pipeline, class, count);
+	if (layer_may_be_kept(pricing->problem, choice, class)) {
+		kept = count > pricing->recompute_left ?
+			count - pricing->recompute_left : 0;
+		pricing->recompute_left -= count - kept;
+	}
+	add_times(pricing, chunk, class, count - kept, choice->recompute,
+		  &pricing->time[class]);
+	add_times(pricing, chunk, class, kept, RECOMPUTE_NONE,
+		  &pricing->kept_time[class]);
 }
 
 static double transfer_time(const struct pricing *pricing, uint32_t level,
@@ -133,6 +195,7 @@ static void price_chunks(struct pricing *pricing)
 	const uint32_t *first = pricing->plan->chunk_first;
 	uint32_t chunk = 0, position = 0;
 
+	pricing->recompute_left = pricing->plan->choice.recompute_layers;
 	for (uint32_t i = 0; i < problem->run_count; i++) {
 		uint32_t class = problem->run[i].class_index;
 		uint32_t end = position + problem->run[i].count;
@@ -142,8 +205,11 @@ static void price_chunks(struct pricing *pricing)
 
 			add_layers(pricing, chunk, class, stop - position);
 			position = stop;
-			if (position == first[chunk + 1])
-				add_boundary(pricing, chunk++, class);
+			if (position != first[chunk + 1])
+				continue;
+			add_boundary(pricing, chunk++, class);
+			pricing->recompute_left =
+				pricing->plan->choice.recompute_layers;
 		}
 	}
 }
@@ -165,6 +231,8 @@ static void price_tied(struct pricing *pricing)
 		plan->stage[a].parameters -= tied;
 		return;
 	}
+	if (plan->choice.zero > 1)
+		tied /= pricing->share.shards;
 	level = placement_pipeline_level(problem, &pricing->placed, a, b);
 	exchange = problem->level[level].latency_s +
 		   transfer_time(pricing, level,
@@ -181,34 +249,23 @@ static struct holding held_by(const struct stage_cost *stage)
 	};
 }
 
-/* A collective over the replicas of each kind of parameter, one after the other. */
-static double exchange_held(const struct pricing *pricing, enum collective kind,
-			    struct holding held, double parameter_bytes)
-{
-	return network_time(&pricing->placed.group[GROUP_DATA_CONTEXT], kind,
-			    held.parameters * parameter_bytes, NULL) +
-	       network_time(&pricing->placed.group[GROUP_EXPERT_DATA], kind,
-			    held.experts * parameter_bytes, NULL);
-}
-
 static void price_sync(struct pricing *pricing, uint32_t rank)
 {
 	const struct problem_sync *sync = &pricing->problem->sync;
+	const struct choice *choice = &pricing->plan->choice;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
-	bool sharded = pricing->plan->choice.zero > 0;
 	struct holding held = held_by(stage);
 
-	stage->reduce_s = exchange_held(
-		pricing,
-		sharded ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
-		held, sync->reduce_bytes);
+	stage->reduce_s = shard_reduce_s(&pricing->sharding, choice->zero,
+					 held.parameters * sync->reduce_bytes,
+					 held.experts * sync->reduce_bytes);
 	stage->reduce_exposed_s =
 		most(0, stage->reduce_s -
 				(sync->overlap_reduce ? stage->backward_s : 0)) +
 		pricing->tied_s[rank];
-	if (sharded)
-		stage->gather_s = exchange_held(pricing, COLLECTIVE_ALL_GATHER,
-						held, sync->gather_bytes);
+	stage->gather_s = shard_gather_s(&pricing->sharding, choice->zero,
+					 held.parameters * sync->gather_bytes,
+					 held.experts * sync->gather_bytes);
 	stage->gather_exposed_s = most(
 		0, stage->gather_s - (sync->overlap_gather ? stage->forward_s : 0));
 	stage->step_s = share_step(&pricing->share, held);
@@ -221,20 +278,23 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 	const struct share *share = &pricing->share;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	struct stage_memory *bytes = &stage->memory;
+	struct schedule_shape schedule = schedule_of(choice);
 	struct holding held = held_by(stage);
-	uint32_t v = choice->virtual_stages;
+	double whole = held.parameters + held.experts;
+	double shared = held.parameters / share->shards +
+			held.experts / share->expert_shards;
 
-	if (choice->zero > 0) {
-		held.parameters /= share->replicas;
-		held.experts /= share->expert_replicas;
-	}
-	bytes->parameters = stage->parameters * memory->weight_bytes;
-	bytes->gradients = stage->parameters * memory->gradient_bytes;
-	bytes->optimizer = (held.parameters + held.experts) *
+	bytes->parameters = (choice->zero > 2 ? shared : whole) *
+			    memory->weight_bytes;
+	bytes->gradients = (choice->zero > 1 ? shared : whole) *
+			   memory->gradient_bytes;
+	bytes->optimizer = (choice->zero > 0 ? shared : whole) *
 			   memory->optimizer_bytes;
 	bytes->activations = schedule_peak_bytes(
-		choice->pipeline, v, choice->micro_batches, rank,
-		pricing->saved_bytes + (size_t)rank * v);
+		&schedule, rank,
+		pricing->saved_bytes + (size_t)rank * choice->virtual_stages);
+	bytes->working += pricing->moving[rank].first +
+			  pricing->moving[rank].second;
 	bytes->reserve = share->reserve_bytes;
 	bytes->total = bytes->parameters + bytes->gradients + bytes->optimizer +
 		       bytes->activations + bytes->working + bytes->reserve;
@@ -259,9 +319,7 @@ static double simulate(struct pricing *pricing, const double *transfer_s,
 {
 	const struct choice *choice = &pricing->plan->choice;
 	struct schedule_input input = {
-		.pipeline = choice->pipeline,
-		.virtual_stages = choice->virtual_stages,
-		.micro_batches = choice->micro_batches,
+		.shape = schedule_of(choice),
 		.forward_s = pricing->forward_s,
 		.backward_s = pricing->backward_s,
 		.transfer_s = transfer_s,
@@ -327,7 +385,8 @@ static void price_time(struct pricing *pricing)
 	breakdown->expert_s = m * k->expert_s;
 	breakdown->pipeline_s = gained < idle ? gained : idle;
 	breakdown->bubble_s = idle - breakdown->pipeline_s;
-	breakdown->data_s = k->reduce_exposed_s + j->gather_exposed_s;
+	breakdown->data_s = m * k->sharding_s + k->reduce_exposed_s +
+			    j->gather_exposed_s;
 	breakdown->optimizer_s = j->step_s;
 }
 
@@ -344,6 +403,7 @@ void price_plan(const struct problem *problem, struct arena *arena,
 			plan->choice.data * p;
 	mark = arena_mark(arena);
 	pricing_init(&pricing, problem, arena, plan);
+	price_layers(&pricing);
 	price_chunks(&pricing);
 	price_tied(&pricing);
 	for (uint32_t k = 0; k < p; k++) {

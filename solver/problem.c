@@ -87,6 +87,16 @@ static const char *check_weight(const struct problem_weight *weight)
 	return NULL;
 }
 
+/* Layers that are not recomputed under partial recomputation keep everything. */
+static bool policy_is_priced(const struct problem *problem,
+			     enum recompute recompute)
+{
+	return problem->recompute[recompute] ||
+	       (recompute == RECOMPUTE_NONE &&
+		problem->recompute[RECOMPUTE_FULL] &&
+		problem->recompute_layers.count);
+}
+
 static const char *check_shapes(const struct problem *problem)
 {
 	uint64_t weights = (uint64_t)problem->shape_count * problem->class_count;
@@ -124,7 +134,8 @@ static const char *check_shapes(const struct problem *problem)
 	for (uint64_t i = 0; i < weights * RECOMPUTE_COUNT; i++) {
 		const char *wrong;
 
-		if (!problem->recompute[i % RECOMPUTE_COUNT])
+		if (!policy_is_priced(problem,
+				      (enum recompute)(i % RECOMPUTE_COUNT)))
 			continue;
 		wrong = check_cost(problem, &problem->cost[i]);
 		if (wrong)
@@ -288,12 +299,15 @@ static const char *check_job(const struct problem *problem)
 	if (!domain_is_ascending(&problem->data) ||
 	    !domain_is_ascending(&problem->pipeline) ||
 	    !domain_is_ascending(&problem->virtual_stages) ||
-	    !domain_is_ascending(&problem->devices))
+	    !domain_is_ascending(&problem->devices) ||
+	    !domain_is_ascending(&problem->recompute_layers))
 		return "a domain does not ascend from 1";
-	if (problem->zero[2] || problem->zero[3])
-		return "ZeRO 2 and 3 are not available";
-	if (!problem->zero[0] && !problem->zero[1])
+	if (!problem->zero[0] && !problem->zero[1] && !problem->zero[2] &&
+	    !problem->zero[3])
 		return "no ZeRO stage is allowed";
+	for (uint32_t l = problem->level_count; l < LEVEL_MAX; l++)
+		if (problem->shard_level[l])
+			return "shards are cut at a level that is not there";
 	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++)
 		any |= problem->recompute[i];
 	if (!any)

@@ -116,7 +116,7 @@ static uint64_t state_skip(struct schedule_state *state, uint64_t round,
 static void round_1f1b(const struct schedule_input *input,
 		       struct schedule_state *state, uint64_t round)
 {
-	uint32_t p = input->pipeline, m = input->micro_batches;
+	uint32_t p = input->shape.pipeline, m = input->shape.micro_batches;
 
 	for (uint32_t k = (uint32_t)(round % 2); k < p && k <= round; k += 2) {
 		uint64_t i = (round - k) / 2;
@@ -145,7 +145,7 @@ static void round_1f1b(const struct schedule_input *input,
 static void simulate_1f1b(const struct schedule_input *input,
 			  struct schedule_state *state)
 {
-	uint64_t p = input->pipeline, m = input->micro_batches;
+	uint64_t p = input->shape.pipeline, m = input->shape.micro_batches;
 	uint64_t rounds = 2 * m + 2 * p - 2;
 	uint64_t steady = 2 * p - 2, steady_end = 2 * m;
 
@@ -161,8 +161,8 @@ static void simulate_1f1b(const struct schedule_input *input,
 static void forwards_interleaved(const struct schedule_input *input,
 				 struct schedule_state *state, uint64_t round)
 {
-	uint32_t p = input->pipeline, v = input->virtual_stages;
-	uint64_t all = (uint64_t)input->micro_batches * v;
+	uint32_t p = input->shape.pipeline, v = input->shape.virtual_stages;
+	uint64_t all = (uint64_t)input->shape.micro_batches * v;
 	uint32_t begin = round < p ? (uint32_t)round : p - 1;
 	uint32_t end = round < all ? 0 : (uint32_t)least(round - all + 1, p);
 	uint64_t first = round - begin;		/* index q on device begin */
@@ -189,8 +189,8 @@ static void forwards_interleaved(const struct schedule_input *input,
 static void backwards_interleaved(const struct schedule_input *input,
 				  struct schedule_state *state, uint64_t round)
 {
-	uint32_t p = input->pipeline, v = input->virtual_stages;
-	uint64_t all = (uint64_t)input->micro_batches * v;
+	uint32_t p = input->shape.pipeline, v = input->shape.virtual_stages;
+	uint64_t all = (uint64_t)input->shape.micro_batches * v;
 	uint64_t lag = ((uint64_t)v + 1) * p - 2;	/* round of backward 0 on device 0 */
 	uint64_t begin = round < lag ? lag - round : 0;
 	uint64_t end = least(all + lag - round, p);
@@ -219,8 +219,8 @@ static void backwards_interleaved(const struct schedule_input *input,
 static void simulate_interleaved(const struct schedule_input *input,
 				 struct schedule_state *state)
 {
-	uint64_t p = input->pipeline, v = input->virtual_stages;
-	uint64_t all = input->micro_batches * v, period = p * v;
+	uint64_t p = input->shape.pipeline, v = input->shape.virtual_stages;
+	uint64_t all = input->shape.micro_batches * v, period = p * v;
 	uint64_t rounds = all + (v + 1) * p - 2;
 	uint64_t steady = (v + 1) * p - 2, steady_end = all;
 
@@ -234,6 +234,32 @@ static void simulate_interleaved(const struct schedule_input *input,
 	}
 }
 
+/* Equal jobs on a line of devices, there and back: the slowest device so far
+ * sets the pace. */
+static void simulate_gpipe(const struct schedule_input *input, double *finish_s)
+{
+	uint32_t p = input->shape.pipeline;
+	double more = input->shape.micro_batches - 1;
+	double clock = 0, slowest = 0;
+
+	for (uint32_t k = 0; k < p; k++) {
+		clock += input->forward_s[k] + (k + 1 < p ? input->transfer_s[k] : 0);
+		slowest = most(slowest, input->forward_s[k]);
+	}
+	clock += more * slowest;
+	slowest = 0;
+	for (uint32_t k = p; k-- > 0;) {
+		clock += input->backward_s[k] + (k + 1 < p ? input->transfer_s[k] : 0);
+		slowest = most(slowest, input->backward_s[k]);
+		finish_s[k] = clock + more * slowest;
+	}
+}
+
+static bool is_gpipe(const struct schedule_shape *shape)
+{
+	return shape->virtual_stages == 1 && shape->kind == SCHEDULE_GPIPE;
+}
+
 double schedule_simulate(const struct schedule_input *input,
 			 struct arena *scratch, double *finish_s)
 {
@@ -241,12 +267,16 @@ double schedule_simulate(const struct schedule_input *input,
 	struct schedule_state state;
 	double last = 0;
 
-	state_init(&state, scratch, input->pipeline);
-	if (input->virtual_stages > 1)
+	if (is_gpipe(&input->shape)) {
+		simulate_gpipe(input, finish_s);
+		return finish_s[0];
+	}
+	state_init(&state, scratch, input->shape.pipeline);
+	if (input->shape.virtual_stages > 1)
 		simulate_interleaved(input, &state);
 	else
 		simulate_1f1b(input, &state);
-	for (uint32_t k = 0; k < input->pipeline; k++) {
+	for (uint32_t k = 0; k < input->shape.pipeline; k++) {
 		finish_s[k] = state.clock[k];
 		last = most(last, state.clock[k]);
 	}
@@ -254,13 +284,20 @@ double schedule_simulate(const struct schedule_input *input,
 	return last;
 }
 
-static uint32_t warm_up(uint32_t p, uint32_t v, uint32_t m, uint32_t k)
+static uint64_t forward_count(const struct schedule_shape *shape)
 {
-	uint64_t all = (uint64_t)m * v;
+	return (uint64_t)shape->micro_batches * shape->virtual_stages;
+}
+
+/* Forwards before the first backward, but for the one just before it. */
+static uint32_t warm_up(const struct schedule_shape *shape, uint32_t k)
+{
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint64_t all = forward_count(shape);
 	uint64_t lead = v == 1 ? p - 1 - k :
 				 2 * (uint64_t)(p - 1 - k) + (uint64_t)(v - 1) * p;
 
-	return (uint32_t)least(lead, all);
+	return (uint32_t)(is_gpipe(shape) ? all : least(lead, all));
 }
 
 static struct schedule_operation operation_at(uint32_t p, uint32_t v,
@@ -277,21 +314,18 @@ static struct schedule_operation operation_at(uint32_t p, uint32_t v,
 	};
 }
 
-uint32_t schedule_order(uint32_t pipeline, uint32_t virtual_stages,
-			uint32_t micro_batches, uint32_t device,
+uint32_t schedule_order(const struct schedule_shape *shape, uint32_t device,
 			struct schedule_operation *operation)
 {
-	uint32_t all = micro_batches * virtual_stages;
-	uint32_t ahead = warm_up(pipeline, virtual_stages, micro_batches, device);
-	uint32_t count = 0;
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint32_t all = (uint32_t)forward_count(shape);
+	uint32_t ahead = warm_up(shape, device), count = 0;
 
 	for (uint32_t i = 0; i < all + ahead; i++) {
 		if (i < all)
-			operation[count++] = operation_at(pipeline, virtual_stages,
-							  i, false);
+			operation[count++] = operation_at(p, v, i, false);
 		if (i >= ahead)
-			operation[count++] = operation_at(pipeline, virtual_stages,
-							  i - ahead, true);
+			operation[count++] = operation_at(p, v, i - ahead, true);
 	}
 	return count;
 }
@@ -326,13 +360,12 @@ static double bytes_in_flight(uint32_t p, uint32_t v, uint64_t forwards,
  * as a function of j, linear between the points where the chunk of the next
  * forward or of the next backward changes, and repeats after p v. So the peak
  * is at one of these points of the first period, or at the last forward. */
-double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
-			   uint32_t micro_batches, uint32_t device,
+double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 			   const double *saved_bytes)
 {
-	uint32_t p = pipeline, v = virtual_stages;
-	uint64_t all = (uint64_t)micro_batches * v;
-	uint64_t ahead = warm_up(p, v, micro_batches, device);
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint64_t all = forward_count(shape);
+	uint64_t ahead = warm_up(shape, device);
 	uint64_t steps;		/* forwards after the warm-up that matter */
 	double peak = 0;
 
@@ -356,31 +389,27 @@ double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
 
 /* At the first forward after the warm-up, before any backward, the last chunk
  * has seen the fewest forwards. */
-uint32_t schedule_least_kept(uint32_t pipeline, uint32_t virtual_stages,
-			     uint32_t micro_batches, uint32_t device)
+uint32_t schedule_least_kept(const struct schedule_shape *shape, uint32_t device)
 {
-	uint64_t all = (uint64_t)micro_batches * virtual_stages;
-	uint64_t ahead = warm_up(pipeline, virtual_stages, micro_batches, device);
-	uint64_t forwards = least(ahead + 1, all);
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint64_t forwards = least((uint64_t)warm_up(shape, device) + 1,
+				  forward_count(shape));
 
-	if (virtual_stages == 1)
+	if (v == 1)
 		return (uint32_t)forwards;
-	return (uint32_t)forwards_of_chunk(pipeline, virtual_stages, forwards,
-					   virtual_stages - 1);
+	return (uint32_t)forwards_of_chunk(p, v, forwards, v - 1);
 }
 
-uint32_t schedule_more_kept(uint32_t pipeline, uint32_t virtual_stages,
-			    uint32_t micro_batches, uint32_t device)
+uint32_t schedule_more_kept(const struct schedule_shape *shape, uint32_t device)
 {
-	uint64_t all = (uint64_t)micro_batches * virtual_stages;
-	uint64_t ahead = warm_up(pipeline, virtual_stages, micro_batches, device);
-	uint64_t forwards = least(ahead + 1, all), least_kept, first;
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint64_t forwards = least((uint64_t)warm_up(shape, device) + 1,
+				  forward_count(shape));
+	uint64_t least_kept, first;
 
-	if (virtual_stages == 1)
+	if (v == 1)
 		return 0;
-	least_kept = forwards_of_chunk(pipeline, virtual_stages, forwards,
-				       virtual_stages - 1);
-	first = device ? 0 : forwards_of_chunk(pipeline, virtual_stages, forwards,
-					       0) - least_kept;
-	return (uint32_t)(forwards - virtual_stages * least_kept - first);
+	least_kept = forwards_of_chunk(p, v, forwards, v - 1);
+	first = device ? 0 : forwards_of_chunk(p, v, forwards, 0) - least_kept;
+	return (uint32_t)(forwards - v * least_kept - first);
 }

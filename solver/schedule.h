@@ -35,11 +35,28 @@
 #include <stdint.h>
 
 #include "lang/base/arena.h"
+#include "solver/plan.h"
 
-struct schedule_input {
+/* What decides the order of operations. */
+struct schedule_shape {
+	enum schedule kind;		/* interleaved where v > 1, whatever this says */
 	uint32_t pipeline;		/* p */
 	uint32_t virtual_stages;	/* v */
 	uint32_t micro_batches;		/* m */
+};
+
+static inline struct schedule_shape schedule_of(const struct choice *choice)
+{
+	return (struct schedule_shape){
+		.kind = choice->schedule,
+		.pipeline = choice->pipeline,
+		.virtual_stages = choice->virtual_stages,
+		.micro_batches = choice->micro_batches,
+	};
+}
+
+struct schedule_input {
+	struct schedule_shape shape;
 	const double *forward_s;	/* p v chunks */
 	const double *backward_s;	/* p v chunks */
 	const double *transfer_s;	/* p v - 1 boundaries */
@@ -58,26 +75,23 @@ struct schedule_operation {
 	uint32_t chunk;			/* of this device: 0 .. v - 1 */
 	bool backward;
 };
-uint32_t schedule_order(uint32_t pipeline, uint32_t virtual_stages,
-			uint32_t micro_batches, uint32_t device,
+uint32_t schedule_order(const struct schedule_shape *shape, uint32_t device,
 			struct schedule_operation *operation);
 
 /* Peak bytes of saved activations on a device, given what each of its chunks
  * keeps per micro-batch: a forward adds them, the backward frees them. */
-double schedule_peak_bytes(uint32_t pipeline, uint32_t virtual_stages,
-			   uint32_t micro_batches, uint32_t device,
+double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 			   const double *saved_bytes /* v */);
 
 /* A number of micro-batches that a device keeps, at some moment, through every
  * one of its chunks at once: its peak is at least that times what all its
- * chunks save together. */
-uint32_t schedule_least_kept(uint32_t pipeline, uint32_t virtual_stages,
-			     uint32_t micro_batches, uint32_t device);
+ * chunks save together (exactly that where v = 1). */
+uint32_t schedule_least_kept(const struct schedule_shape *shape,
+			     uint32_t device);
 
 /* And how many more chunks of micro-batches it keeps at that moment, the first
  * chunk of device 0 and the last of the last left out: what is saved by one layer
  * of each chunk is kept that many times more. */
-uint32_t schedule_more_kept(uint32_t pipeline, uint32_t virtual_stages,
-			    uint32_t micro_batches, uint32_t device);
+uint32_t schedule_more_kept(const struct schedule_shape *shape, uint32_t device);
 
 #endif

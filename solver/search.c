@@ -66,6 +66,7 @@ struct search {
 	VEC(struct record) record;
 	struct chain chain;
 	struct layer_time *time;	/* by class */
+	struct layer_time *kept_time;	/* likewise, of layers not recomputed */
 	double *units;			/* by device, for bound_units */
 	double unsettled;		/* least objective bound given up on */
 	uint64_t effort;		/* chunk operations left */
@@ -93,8 +94,12 @@ static int compare_choice(const struct choice *a, const struct choice *b)
 	if (!order)
 		order = compare_number(a->zero, b->zero);
 	if (!order)
+		order = compare_number(a->shard_level, b->shard_level);
+	if (!order)
 		order = compare_number(a->recompute, b->recompute);
-	return order;
+	if (!order)
+		order = compare_number(a->recompute_layers, b->recompute_layers);
+	return order ? order : compare_number(a->schedule, b->schedule);
 }
 
 /* Least bound first; among equals the one nearest to a plan. */
@@ -274,9 +279,9 @@ static double memory_floor(const struct search *search,
 	struct choice least = *choice;
 	struct share share;
 
-	least.zero = problem->zero[1];
+	least.zero = search->space.lightest.zero;
 	least.pipeline = pipeline_most;
-	share = share_of(problem, &least);
+	share = share_of(problem, &least, NULL);
 	return problem->memory.reserve_bytes +
 	       share_bytes(&share, search->facts[choice->shape]->held) /
 		       pipeline_most;
@@ -318,20 +323,39 @@ static double least_over_policies(const struct search *search,
 				  const struct choice *choice)
 {
 	const struct problem *problem = search->problem;
+	const struct problem_domain *layers = &problem->recompute_layers;
 	struct choice trial = *choice;
 	double time = INFINITY;
 
-	trial.zero = problem->zero[1];
+	trial.zero = search->space.lightest.zero;
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
+		bool partial = r == RECOMPUTE_FULL && layers->count;
 		double other;
 
 		if (!problem->recompute[r])
 			continue;
 		trial.recompute = (enum recompute)r;
+		trial.recompute_layers = partial ? layers->at[0] : 0;
 		other = facts_bound(search->facts[choice->shape], problem, &trial);
 		time = other < time ? other : time;
 	}
 	return time;
+}
+
+static void add_schedules(struct search *search, const struct node *node)
+{
+	for (int s = 0; s < SCHEDULE_COUNT; s++) {
+		struct node child = *node;
+
+		if (!space_has_schedule(&search->space, node->choice.pipeline,
+					node->choice.virtual_stages,
+					(enum schedule)s))
+			continue;
+		child.choice.schedule = (enum schedule)s;
+		child.time_s = most(child.time_s,
+				    least_over_policies(search, &child.choice));
+		node_add(search, &child);
+	}
 }
 
 static void open_data(struct search *search, const struct node *node)
@@ -357,12 +381,8 @@ static void open_data(struct search *search, const struct node *node)
 					       node->choice.micro_batches))
 				continue;
 			child.choice.virtual_stages = v;
-			child.choice.schedule = v > 1 ? SCHEDULE_INTERLEAVED :
-							SCHEDULE_1F1B;
-			child.time_s = most(node->time_s,
-					    least_over_policies(search,
-								&child.choice));
-			node_add(search, &child);
+			child.time_s = node->time_s;
+			add_schedules(search, &child);
 		}
 	}
 }
@@ -394,16 +414,15 @@ static bool settle_degrees(struct search *search, const struct node *node)
 }
 
 static void add_configuration(struct search *search, const struct node *node,
-			      uint32_t zero, enum recompute recompute)
+			      const struct policy *policy)
 {
 	const struct problem *problem = search->problem;
 	struct node child = *node;
 	struct share share;
 
 	child.kind = NODE_CONFIGURATION;
-	child.choice.zero = zero;
-	child.choice.recompute = recompute;
-	share = share_of(problem, &child.choice);
+	choice_set_policy(&child.choice, policy);
+	share = share_of(problem, &child.choice, NULL);
 	child.memory_bytes = bound_memory(&search->chain, &child.choice, &share);
 	/* The cheap bounds first: most configurations need no other. */
 	child.time_s = most(node->time_s,
@@ -427,18 +446,21 @@ static void add_configuration(struct search *search, const struct node *node,
 
 static void open_degrees(struct search *search, const struct node *node)
 {
-	const struct problem *problem = search->problem;
+	const struct space *space = &search->space;
+	const struct policy *before = NULL;
 
 	if (node_discard_refused(search, node))
 		return;
-	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-		if (!problem->recompute[r])
-			continue;
-		chain_load(&search->chain, node->choice.shape, (enum recompute)r);
-		for (uint32_t z = 0; z < 4; z++)
-			if (problem->zero[z])
-				add_configuration(search, node, z,
-						  (enum recompute)r);
+	for (uint32_t i = 0; i < space->policies; i++) {
+		const struct policy *policy = &space->policy[i];
+		struct choice choice = node->choice;
+
+		choice_set_policy(&choice, policy);
+		if (!before || before->recompute != policy->recompute ||
+		    before->recompute_layers != policy->recompute_layers)
+			chain_load(&search->chain, &choice);
+		add_configuration(search, node, policy);
+		before = policy;
 	}
 }
 
@@ -447,10 +469,21 @@ static void partition_open(struct search *search, const struct choice *choice,
 			   const struct placed *placed,
 			   struct partition *partition)
 {
-	chain_load(&search->chain, choice->shape, choice->recompute);
-	layer_times(search->problem, choice->shape, choice->recompute,
-		    placed->group, search->time);
-	chain_time(&search->chain, search->time);
+	struct layer_setting setting = {
+		.problem = search->problem,
+		.shape = choice->shape,
+		.recompute = choice->recompute,
+		.zero = choice->zero,
+		.group = placed->group,
+		.sharding = placed->sharding[choice->shard_level],
+	};
+
+	chain_load(&search->chain, choice);
+	layer_times(&setting, search->time);
+	setting.recompute = RECOMPUTE_NONE;
+	if (search->chain.partial)
+		layer_times(&setting, search->kept_time);
+	chain_time(&search->chain, search->time, search->kept_time);
 	partition_init(partition, search->problem, choice, placed, &search->chain,
 		       search->incumbent, &search->scratch);
 	partition_bound(partition);
@@ -482,11 +515,17 @@ static void open_configuration(struct search *search, const struct node *node)
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct partition partition;
 
+		if (!set->at[i].sharding[node->choice.shard_level])
+			continue;
 		partition_open(search, &node->choice, &set->at[i], &partition);
-		if (!i && !partition_can_fit(&partition)) {
-			certificate->infeasible_memory++;
+		/* Memory depends on the placement only through shard levels. */
+		if ((!i || node->choice.shard_level) &&
+		    !partition_can_fit(&partition)) {
 			arena_rewind(&search->scratch, mark);
-			return;
+			record.over_memory = true;
+			if (!node->choice.shard_level)
+				break;
+			continue;
 		}
 		child.placed = i;
 		child.time_s = most(node->time_s, partition.low_s);
@@ -501,8 +540,12 @@ static void open_configuration(struct search *search, const struct node *node)
 	}
 	if (record.pending)
 		VEC_PUSH(&search->record, &search->arena, record);
-	else
+	else if (record.bounded)
 		certificate->bounded++;
+	else if (record.over_memory)
+		certificate->infeasible_memory++;
+	else
+		certificate->infeasible_placement++;
 }
 
 /* Settles a configuration of which no placement is left. */
@@ -755,6 +798,8 @@ static void search_init(struct search *search)
 				    problem->shape_count);
 	search->time = ARENA_ARRAY(&search->arena, struct layer_time,
 				   problem->class_count);
+	search->kept_time = ARENA_ARRAY(&search->arena, struct layer_time,
+					problem->class_count);
 	search->units = ARENA_ARRAY(&search->arena, double,
 				    search->space.chain_length);
 	set_deadline(search);

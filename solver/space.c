@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "solver/shard.h"
+
 /* Counts depend on three numbers of a shape only. */
 struct space_count {
 	uint64_t members;		/* tensor x context; 0: free slot */
@@ -78,11 +80,56 @@ static void find_interleavings(struct space *space)
 			space->interleavings[p] += domain_has(domain, v);
 }
 
+static void add_shards(struct space *space, struct policy policy, bool store)
+{
+	const struct problem *problem = space->problem;
+
+	for (policy.zero = 0; policy.zero < 4; policy.zero++)
+		for (uint32_t l = 0; l < problem->level_count; l++) {
+			if (!problem->zero[policy.zero] ||
+			    !shard_level_allowed(problem, policy.zero, l))
+				continue;
+			policy.shard_level = l;
+			if (store)
+				space->policy[space->policies] = policy;
+			space->policies++;
+		}
+}
+
+static void add_policies(struct space *space, bool store)
+{
+	const struct problem *problem = space->problem;
+	const struct problem_domain *layers = &problem->recompute_layers;
+
+	space->policies = 0;
+	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
+		struct policy policy = { .recompute = (enum recompute)r };
+		bool partial = r == RECOMPUTE_FULL && layers->count;
+
+		if (!problem->recompute[r])
+			continue;
+		for (uint32_t i = 0; i < (partial ? layers->count : 1); i++) {
+			policy.recompute_layers = partial ? layers->at[i] : 0;
+			add_shards(space, policy, store);
+		}
+	}
+}
+
+/* Shard level 0 shares out among most, whether it is allowed or not. */
+static void find_policies(struct space *space)
+{
+	add_policies(space, false);
+	space->policy = ARENA_ARRAY(space->arena, struct policy,
+				    space->policies);
+	add_policies(space, true);
+	for (uint32_t z = 0; z < 4; z++)
+		if (space->problem->zero[z])
+			space->lightest.zero = z;
+}
+
 void space_init(struct space *space, const struct problem *problem,
 		struct arena *arena)
 {
-	uint32_t zeros = 0, recomputes = 0;
-
 	*space = (struct space){
 		.problem = problem,
 		.arena = arena,
@@ -90,11 +137,7 @@ void space_init(struct space *space, const struct problem *problem,
 	};
 	find_data(space);
 	find_interleavings(space);
-	for (uint32_t i = 0; i < 4; i++)
-		zeros += problem->zero[i];
-	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++)
-		recomputes += problem->recompute[i];
-	space->policies = zeros * recomputes;
+	find_policies(space);
 }
 
 bool space_has_data(const struct space *space, uint32_t shape, uint32_t data)
@@ -138,12 +181,33 @@ bool space_has_virtual(const struct space *space, uint32_t pipeline,
 	       domain_has(&space->problem->virtual_stages, virtual_stages);
 }
 
+static bool schedule_allowed(const struct problem *problem,
+			     enum schedule schedule)
+{
+	for (int i = 0; i < SCHEDULE_COUNT; i++)
+		if (problem->schedule[i])
+			return problem->schedule[schedule];
+	return schedule != SCHEDULE_GPIPE;
+}
+
+bool space_has_schedule(const struct space *space, uint32_t pipeline,
+			uint32_t virtual_stages, enum schedule schedule)
+{
+	if (pipeline == 1)
+		return schedule == SCHEDULE_1F1B;
+	return (schedule == SCHEDULE_INTERLEAVED) == (virtual_stages > 1) &&
+	       schedule_allowed(space->problem, schedule);
+}
+
 uint64_t space_count_pipeline(const struct space *space, uint32_t pipeline,
 			      uint32_t micro_batches)
 {
-	uint64_t ways = space->plain;
+	uint64_t ways = 0;
 
-	if (pipeline > 1 && micro_batches % pipeline == 0)
+	for (int i = 0; space->plain && i < SCHEDULE_COUNT; i++)
+		ways += space_has_schedule(space, pipeline, 1, (enum schedule)i);
+	if (pipeline > 1 && micro_batches % pipeline == 0 &&
+	    schedule_allowed(space->problem, SCHEDULE_INTERLEAVED))
 		ways += space->interleavings[pipeline];
 	return ways * space->policies;
 }

@@ -11,9 +11,16 @@
 #include <stdint.h>
 
 #include "lang/base/arena.h"
-#include "solver/problem.h"
+#include "solver/plan.h"
 
 struct space_count;
+
+/* What may be chosen beside shape, degrees and schedule. */
+struct policy {
+	uint32_t zero, shard_level;
+	enum recompute recompute;
+	uint32_t recompute_layers;
+};
 
 struct space {
 	const struct problem *problem;
@@ -23,7 +30,10 @@ struct space {
 	uint32_t data_count;
 	uint32_t *interleavings;	/* by pipeline degree: virtual degrees above 1 */
 	bool plain;			/* virtual degree 1 is allowed */
-	uint32_t policies;		/* allowed ZeRO stages x recomputation policies */
+	struct policy *policy;		/* by recomputation, then ZeRO and shard level */
+	uint32_t policies;
+	struct choice lightest;		/* the ZeRO stage and shard level that leave a
+					 * device the least of its parameters */
 	struct space_count *count;	/* memory of space_count_shape, a hash table */
 	uint32_t count_used, count_capacity;
 };
@@ -42,6 +52,17 @@ bool space_has_pipeline(const struct space *space, uint32_t shape,
 			uint32_t data, uint32_t pipeline);
 bool space_has_virtual(const struct space *space, uint32_t pipeline,
 		       uint32_t virtual_stages, uint32_t micro_batches);
+bool space_has_schedule(const struct space *space, uint32_t pipeline,
+			uint32_t virtual_stages, enum schedule schedule);
+
+static inline void choice_set_policy(struct choice *choice,
+				     const struct policy *policy)
+{
+	choice->zero = policy->zero;
+	choice->shard_level = policy->shard_level;
+	choice->recompute = policy->recompute;
+	choice->recompute_layers = policy->recompute_layers;
+}
 
 /* Configurations below a shape; a shape and data; and these and a pipeline
  * that is legal with them. */

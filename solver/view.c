@@ -92,9 +92,18 @@ void view_load(struct view *view, const struct attempts *attempts,
 			 ((double)shape->expert * shape->expert_tensor);
 	double each = attempts_parameter_bytes(problem, choice, replicas);
 	double expert = attempts_parameter_bytes(problem, choice, experts);
+	struct sharding sharding = sharding_of(&view->network, &view->placement,
+					       shape, view->group, 0);
+	struct layer_setting setting = {
+		.problem = &view->network,
+		.shape = choice->shape,
+		.recompute = choice->recompute,
+		.zero = choice->zero,
+		.group = view->group,
+		.sharding = &sharding,
+	};
 
-	layer_times(&view->network, choice->shape, choice->recompute, view->group,
-		    view->layer);
+	layer_times(&setting, view->layer);
 	for (uint32_t i = 0; i < attempts->length; i++) {
 		uint32_t class = attempts->class_of[i];
 		const struct problem_weight *weight =

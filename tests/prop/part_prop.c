@@ -47,17 +47,21 @@ static void test_schedule(void **state)
 		uint32_t m = v > 1 ? p * (1 + random_below(&random, 5)) :
 				     1 + random_below(&random, 20);
 		bool whole = random_chance(&random, 0.3);
+		bool gpipe = v == 1 && random_chance(&random, 0.2);
 		struct schedule_input input = {
-			p, v, m, forward, backward, transfer,
+			.shape = { gpipe ? SCHEDULE_GPIPE : SCHEDULE_1F1B, p, v, m },
+			.forward_s = forward,
+			.backward_s = backward,
+			.transfer_s = transfer,
 		};
 
 		/* Long enough to settle into a rhythm. */
 		if (random_chance(&random, 0.1))
-			input.micro_batches = m *= 6;
+			input.shape.micro_batches = m *= 6;
 		random_times(&random, forward, p * v, whole);
 		random_times(&random, backward, p * v, whole);
 		random_times(&random, transfer, p * v, whole);
-		largest = brute_schedule((struct brute_pipeline){ p, v, m, false },
+		largest = brute_schedule((struct brute_pipeline){ p, v, m, gpipe },
 					 forward, backward, transfer, mine);
 		if (largest < 0)
 			fail_msg("seed %llu: deadlock of p %u v %u m %u",
@@ -88,7 +92,10 @@ static void test_schedule_closed_form(void **state)
 		double transfer[BRUTE_STAGE_MAX] = { 0 };
 		double finish[BRUTE_STAGE_MAX];
 		struct schedule_input input = {
-			p, v, m, forward, backward, transfer,
+			.shape = { SCHEDULE_1F1B, p, v, m },
+			.forward_s = forward,
+			.backward_s = backward,
+			.transfer_s = transfer,
 		};
 
 		for (uint32_t i = 0; i < p * v; i++) {
@@ -161,12 +168,16 @@ static void test_order_and_peak(void **state)
 		uint32_t v = p == 1 ? 1 : 1 + random_below(&random, 4);
 		uint32_t m = v > 1 ? p * (1 + random_below(&random, 5)) :
 				     1 + random_below(&random, 20);
-		struct brute_pipeline pipeline = { p, v, m, false };
+		bool gpipe = v == 1 && random_chance(&random, 0.2);
+		struct brute_pipeline pipeline = { p, v, m, gpipe };
+		struct schedule_shape shape = {
+			gpipe ? SCHEDULE_GPIPE : SCHEDULE_1F1B, p, v, m,
+		};
 		uint32_t k = random_below(&random, p);
 		uint32_t length = brute_order(pipeline, k, mine);
 
 		random_times(&random, saved, v, random_chance(&random, 0.5));
-		assert_int_equal(length, schedule_order(p, v, m, k, theirs));
+		assert_int_equal(length, schedule_order(&shape, k, theirs));
 		for (uint32_t q = 0; q < length; q++)
 			if (mine[q].backward != theirs[q].backward ||
 			    mine[q].chunk != theirs[q].chunk ||
@@ -176,11 +187,11 @@ static void test_order_and_peak(void **state)
 		peak = brute_activations(pipeline, k, saved);
 		for (uint32_t j = 0; j < v; j++)
 			together += saved[j];
-		if (schedule_least_kept(p, v, m, k) * together >
+		if (schedule_least_kept(&shape, k) * together >
 		    peak * (1 + 1e-9))
 			fail_msg("seed %llu: it keeps less than is claimed",
 				 (unsigned long long)seed);
-		if (!trial_near(peak, schedule_peak_bytes(p, v, m, k, saved)))
+		if (!trial_near(peak, schedule_peak_bytes(&shape, k, saved)))
 			fail_msg("seed %llu: another peak (p %u v %u m %u k %u)",
 				 (unsigned long long)seed, p, v, m, k);
 	}

@@ -70,6 +70,20 @@ void maker_space(struct maker *maker)
 			true;
 	if (!problem->recompute[1] && !problem->recompute[2])
 		problem->recompute[0] = true;
+	if (maker_chance(maker, 0.4)) {
+		problem->zero[2] = maker_chance(maker, 0.5);
+		problem->zero[3] = maker_chance(maker, 0.5);
+	}
+	if (maker_chance(maker, 0.3))
+		for (uint32_t l = 0; l < problem->level_count; l++)
+			problem->shard_level[l] = maker_chance(maker, 0.6);
+	if (maker_chance(maker, 0.35)) {
+		problem->recompute[2] = true;
+		problem->recompute_layers = make_domain(maker, 4, false, 0.1);
+	}
+	if (maker_chance(maker, 0.3))
+		for (int s = 0; s < SCHEDULE_COUNT; s++)
+			problem->schedule[s] = maker_chance(maker, 0.6);
 	problem->uniform_stages = maker_chance(maker, 0.2);
 	for (int d = 0; d < DIMENSION_COUNT; d++)
 		if (maker_chance(maker, 0.1))

@@ -18,7 +18,12 @@ static double uniform(uint32_t p, uint32_t v, uint32_t m, double f, double b,
 {
 	double forward[CHUNKS_MAX], backward[CHUNKS_MAX], transfer[CHUNKS_MAX];
 	double finish[CHUNKS_MAX], end;
-	struct schedule_input input = { p, v, m, forward, backward, transfer };
+	struct schedule_input input = {
+		.shape = { .pipeline = p, .virtual_stages = v, .micro_batches = m },
+		.forward_s = forward,
+		.backward_s = backward,
+		.transfer_s = transfer,
+	};
 	struct arena arena;
 
 	for (uint32_t c = 0; c < p * v; c++) {
@@ -71,7 +76,12 @@ static void test_uneven(void **state)
 {
 	double forward[] = { 1, 2 }, backward[] = { 2, 4 }, transfer[] = { 0.5 };
 	double finish[2];
-	struct schedule_input input = { 2, 1, 1, forward, backward, transfer };
+	struct schedule_input input = {
+		.shape = { .pipeline = 2, .virtual_stages = 1, .micro_batches = 1 },
+		.forward_s = forward,
+		.backward_s = backward,
+		.transfer_s = transfer,
+	};
 	struct arena arena;
 
 	(void)state;
@@ -88,15 +98,28 @@ static void test_order(void **state)
 		{ 0, 0, false }, { 1, 0, false }, { 0, 1, false }, { 0, 1, true },
 		{ 1, 1, false }, { 1, 1, true }, { 0, 0, true }, { 1, 0, true },
 	};
+	const struct schedule_shape shape = {
+		.pipeline = 2, .virtual_stages = 2, .micro_batches = 2,
+	};
 	struct schedule_operation operation[8];
 
 	(void)state;
-	assert_int_equal(schedule_order(2, 2, 2, 1, operation), 8);
+	assert_int_equal(schedule_order(&shape, 1, operation), 8);
 	for (int i = 0; i < 8; i++) {
 		assert_int_equal(operation[i].micro_batch, expected[i].micro_batch);
 		assert_int_equal(operation[i].chunk, expected[i].chunk);
 		assert_int_equal(operation[i].backward, expected[i].backward);
 	}
+}
+
+static double peak(uint32_t p, uint32_t v, uint32_t m, uint32_t device,
+		   const double *saved_bytes)
+{
+	const struct schedule_shape shape = {
+		.pipeline = p, .virtual_stages = v, .micro_batches = m,
+	};
+
+	return schedule_peak_bytes(&shape, device, saved_bytes);
 }
 
 /* 1F1B keeps min(m, p - k); interleaving p v (1 + (p - 1)/(p v)) chunks on the
@@ -106,13 +129,13 @@ static void test_peak(void **state)
 	double one[] = { 10 }, four[] = { 1, 1, 1, 1 }, uneven[] = { 100, 1 };
 
 	(void)state;
-	assert_float_equal(schedule_peak_bytes(4, 1, 8, 1, one), 30, 0);
-	assert_float_equal(schedule_peak_bytes(4, 1, 2, 1, one), 20, 0);
-	assert_float_equal(schedule_peak_bytes(4, 2, 8, 0, four), 11, 0);
-	assert_float_equal(schedule_peak_bytes(8, 4, 64, 0, four), 39, 0);
+	assert_float_equal(peak(4, 1, 8, 1, one), 30, 0);
+	assert_float_equal(peak(4, 1, 2, 1, one), 20, 0);
+	assert_float_equal(peak(4, 2, 8, 0, four), 11, 0);
+	assert_float_equal(peak(8, 4, 64, 0, four), 39, 0);
 	/* Last device of 2, 2 chunks, 4 micro-batches, w = 2: before the last
 	 * backwards through chunk 1, forwards 2 and 3 of chunk 0 have come. */
-	assert_float_equal(schedule_peak_bytes(2, 2, 4, 1, uneven), 300, 1);
+	assert_float_equal(peak(2, 2, 4, 1, uneven), 300, 1);
 }
 
 int main(void)

@@ -197,7 +197,7 @@ static void test_bad_problems(void **state)
 	small.problem.device_count = 5;
 	assert_non_null(problem_check(&small.problem));
 	small_init(&small);
-	small.problem.zero[2] = true;
+	small.problem.shard_level[LEVEL_MAX - 1] = true;
 	assert_non_null(problem_check(&small.problem));
 	small_init(&small);
 	small.run.count = CHAIN_MAX + 1;
