@@ -10,6 +10,10 @@ unit_tests += %D%/unit/cli_test
 %C%_unit_cli_test_SOURCES = %D%/unit/cli_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_cli_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/closed_form_test
+%C%_unit_closed_form_test_SOURCES = %D%/unit/closed_form_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_closed_form_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/describe_test
 %C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_describe_test_LDADD = $(cmocka_libs)
