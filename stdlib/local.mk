@@ -5,9 +5,12 @@
 
 stdlib_modules = \
 	device/a100.nest \
+	device/a800.nest \
 	device/b200.nest \
 	device/h100.nest \
+	device/h20.nest \
 	device/h200.nest \
+	device/h800.nest \
 	device/l40s.nest \
 	device/mi250x.nest \
 	device/mi300x.nest \
@@ -31,6 +34,7 @@ stdlib_modules = \
 	prelude.nest \
 	topology/cloud.nest \
 	topology/dgx.nest \
+	topology/fat_tree.nest \
 	topology/mi300.nest \
 	topology/spine_leaf.nest \
 	topology/tpu.nest
@@ -184,13 +188,13 @@ stdlibdir = $(pkgdatadir)/stdlib
 dist_stdlib_DATA = %D%/prelude.nest
 
 stdlibdevicedir = $(pkgdatadir)/stdlib/device
-dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h200.nest %D%/device/l40s.nest %D%/device/mi250x.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/trainium.nest %D%/device/v100.nest
+dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/a800.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h20.nest %D%/device/h200.nest %D%/device/h800.nest %D%/device/l40s.nest %D%/device/mi250x.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/trainium.nest %D%/device/v100.nest
 
 stdlibmodeldir = $(pkgdatadir)/stdlib/model
 dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
 
 stdlibtopologydir = $(pkgdatadir)/stdlib/topology
-dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
+dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/fat_tree.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
 
 schemadir = $(pkgdatadir)/stdlib/schema
 dist_schema_DATA = %D%/schema/plan.schema.json %D%/schema/profile.schema.json

@@ -31,6 +31,7 @@ check_PROGRAMS += %D%/fuzz/fuzz_parse
 
 tap_scripts = \
 	%D%/layers.tap \
+	%D%/sources.tap \
 	%D%/golden.tap \
 	%D%/examples.tap \
 	%D%/docs.tap \

@@ -1,17 +1,23 @@
-# The plan is checked as it is made; that there is one within a fifth (one: a quarter) of the bound is said here.
-nestc compile plans.nest --job bert_large_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job gpt2_xl_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job gpt3_175b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job llama2_70b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job llama3_405b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job qwen25_7b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job qwen25_72b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job qwen3_30b_a3b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job qwen3_235b_a22b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job mistral_7b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job mixtral_8x7b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job mixtral_8x22b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job gemma_7b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job gemma2_9b_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job deepseek_v3_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.2 ? "a plan, gap below a fifth" : $0 }'
-nestc compile plans.nest --job deepseek_v3_prediction_job --emit=manifest | awk '$1 == "\"gap\":" { print $2 + 0 < 0.25 ? "a plan, gap below a quarter" : $0 }'
+# The plan is checked as it is made; that it is near the bound, and in the range of what people reach, is said here.
+nestc compile plans.nest --job bert_large_job --emit=manifest | awk -v low=0.25 -v high=0.55 -f plan.awk
+nestc compile plans.nest --job gpt2_small_job --emit=manifest | awk -v low=0.25 -v high=0.6 -f plan.awk
+nestc compile plans.nest --job gpt2_xl_job --emit=manifest | awk -v low=0.4 -v high=0.65 -f plan.awk
+nestc compile plans.nest --job gpt3_175b_job --emit=manifest | awk -v low=0.4 -v high=0.7 -f plan.awk
+nestc compile plans.nest --job llama2_7b_job --emit=manifest | awk -v low=0.4 -v high=0.75 -f plan.awk
+nestc compile plans.nest --job llama2_70b_job --emit=manifest | awk -v low=0.4 -v high=0.7 -f plan.awk
+nestc compile plans.nest --job llama3_8b_job --emit=manifest | awk -v low=0.5 -v high=0.7 -f plan.awk
+nestc compile plans.nest --job llama3_70b_job --emit=manifest | awk -v low=0.5 -v high=0.65 -f plan.awk
+nestc compile plans.nest --job llama3_405b_job --emit=manifest | awk -v low=0.4 -v high=0.6 -f plan.awk
+nestc compile plans.nest --job qwen25_7b_job --emit=manifest | awk -v low=0.3 -v high=0.5 -f plan.awk
+nestc compile plans.nest --job qwen25_72b_job --emit=manifest | awk -v low=0.25 -v high=0.45 -f plan.awk
+nestc compile plans.nest --job qwen3_8b_job --emit=manifest | awk -v low=0.5 -v high=0.65 -f plan.awk
+nestc compile plans.nest --job qwen3_30b_a3b_job --emit=manifest | awk -v low=0.25 -v high=0.4 -f plan.awk
+nestc compile plans.nest --job qwen3_235b_a22b_job --emit=manifest | awk -v low=0.25 -v high=0.5 -f plan.awk
+nestc compile plans.nest --job mistral_7b_job --emit=manifest | awk -v low=0.5 -v high=0.75 -f plan.awk
+nestc compile plans.nest --job mixtral_8x7b_job --emit=manifest | awk -v low=0.4 -v high=0.6 -f plan.awk
+nestc compile plans.nest --job mixtral_8x22b_job --emit=manifest | awk -v low=0.45 -v high=0.6 -f plan.awk
+nestc compile plans.nest --job gemma_7b_job --emit=manifest | awk -v low=0.3 -v high=0.6 -f plan.awk
+nestc compile plans.nest --job gemma2_9b_job --emit=manifest | awk -v low=0.4 -v high=0.65 -f plan.awk
+nestc compile plans.nest --job gemma2_27b_job --emit=manifest | awk -v low=0.4 -v high=0.65 -f plan.awk
+nestc compile plans.nest --job deepseek_v3_job --emit=manifest | awk -v low=0.12 -v high=0.25 -f plan.awk
+nestc compile plans.nest --job deepseek_v3_prediction_job --emit=manifest | awk -v low=0.12 -v high=0.25 -f plan.awk
