@@ -457,6 +457,11 @@ static bool take_option(struct reading *reading, enum cli_option option,
 			return false;
 		cli->colour = (enum when)word;
 		return true;
+	case OPTION_PROGRESS:
+		if (!read_word(reading, option, argument, &word))
+			return false;
+		cli->progress = (enum when)word;
+		return true;
 	case OPTION_VERBOSE:
 		cli->verbose = true;
 		return true;

@@ -87,6 +87,7 @@ struct cli {
 	enum published_objective published;	/* of solve */
 	enum diag_format diagnostics;
 	enum when colour;
+	enum when progress;
 	bool allow_extern;
 	bool ranks_as_factors;
 	bool timing;

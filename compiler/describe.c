@@ -172,6 +172,15 @@ void describe_seconds(double seconds, struct text *out)
 	}
 }
 
+void describe_objective(const struct ir_job *job, double value, struct text *out)
+{
+	if (job->objective_count && job->objective_name[0] &&
+	    strcmp(job->objective_name[0], "time") != 0)
+		text_printf(out, "%s = %.6g", job->objective_name[0], value);
+	else
+		describe_seconds(value, out);
+}
+
 void describe_parameters(double count, struct text *out)
 {
 	if (count >= 1e12)

@@ -25,6 +25,8 @@ void describe_count(uint64_t count, struct text *out);
 void describe_bytes(double bytes, struct text *out);
 /* "9.66 s", "41.2 ms", "310 us": three significant digits. */
 void describe_seconds(double seconds, struct text *out);
+/* A value of the job's first objective: seconds, or "cost = 11.4". */
+void describe_objective(const struct ir_job *job, double value, struct text *out);
 /* "70.55 B", "124.44 M". */
 void describe_parameters(double count, struct text *out);
 

@@ -335,18 +335,6 @@ static void print_counts(struct text *out, const struct counted *counted,
 		text_append_char(out, '\n');
 }
 
-static void print_value(struct summary *summary, double value)
-{
-	const struct ir_job *job = &summary->input->ir->job;
-
-	if (job->objective_count && job->objective_name[0] &&
-	    strcmp(job->objective_name[0], "time") != 0)
-		text_printf(summary->out, "%s = %.6g", job->objective_name[0],
-			    value);
-	else
-		describe_seconds(value, summary->out);
-}
-
 /* How much of all this was measured. */
 static void print_profile(struct summary *summary)
 {
@@ -398,12 +386,14 @@ static void print_certificate(struct summary *summary)
 	text_append(out, "\nProof     ");
 	if (certificate->gap <= 0) {
 		text_append(out, "optimal: no plan of the search space is below ");
-		print_value(summary, certificate->value);
+		describe_objective(&summary->input->ir->job, certificate->value,
+				   out);
 		text_append(out, " (gap 0)\n");
 	} else {
 		text_printf(out, "within %.2f %% of optimal: no plan is below ",
 			    100 * certificate->gap);
-		print_value(summary, certificate->lower_bound);
+		describe_objective(&summary->input->ir->job,
+				   certificate->lower_bound, out);
 		text_append_char(out, '\n');
 	}
 	print_counts(out, searched, 3);

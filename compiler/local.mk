@@ -112,6 +112,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/problem_shapes.c \
 	%D%/profile.c \
 	%D%/profile.h \
+	%D%/progress.c \
+	%D%/progress.h \
 	%D%/published_json.c \
 	%D%/published_json.h \
 	%D%/published_write.c \

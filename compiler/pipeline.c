@@ -6,11 +6,13 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "compiler/hand_plan.h"
 #include "compiler/infeasible.h"
 #include "compiler/plan_verify.h"
 #include "compiler/megatron_model.h"
+#include "compiler/progress.h"
 #include "compiler/problem_from_ir.h"
 #include "lang/module.h"
 #include "solver/feasible.h"
@@ -131,6 +133,13 @@ static void tell_counts(const struct cli *cli, const struct pipeline *pipeline)
 		     pipeline->solve_s);
 }
 
+static bool wants_progress(const struct cli *cli)
+{
+	if (cli->progress != WHEN_AUTO)
+		return cli->progress == WHEN_ALWAYS;
+	return !cli->quiet && isatty(STDERR_FILENO);
+}
+
 enum status pipeline_run(const struct cli *cli,
 			 struct compilation *compilation,
 			 const struct module *module, const char *job,
@@ -140,6 +149,7 @@ enum status pipeline_run(const struct cli *cli,
 				       .seconds = cli->time_limit_s };
 	enum status status = pipeline_lower(compilation, module, job, cli->plan,
 					    pipeline);
+	struct progress progress;
 	double start;
 
 	if (status != STATUS_DONE)
@@ -154,10 +164,13 @@ enum status pipeline_run(const struct cli *cli,
 		cli_complain("searching: %u shapes, %u devices",
 			     pipeline->problem->shape_count,
 			     pipeline->problem->device_count);
+	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
+		       cli->progress == WHEN_ALWAYS, &limits);
 	start = seconds_now();
 	pipeline->strategy = cli_strategy(cli);
 	strategy_solve(pipeline->problem, pipeline->strategy, &limits,
 		       &compilation->arena, &pipeline->result);
+	progress_end(&progress);
 	pipeline->solve_s = seconds_now() - start;
 	switch (pipeline->result.status) {
 	case SOLVE_OPTIMAL:

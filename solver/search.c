@@ -763,6 +763,29 @@ static bool gap_is_reached(const struct search *search, const struct node *node)
 	return value - low <= search->limits->gap * fabs(value);
 }
 
+/* The node is the one of least bound that is still open. */
+static void tell_progress(struct search *search, const struct node *node)
+{
+	const struct solve_limits *limits = search->limits;
+	const struct certificate *so_far = &search->result->certificate;
+	double low = node->objective[0];
+	struct solve_progress progress = {
+		.configurations = so_far->configurations,
+		.settled = so_far->priced + so_far->bounded +
+			   so_far->infeasible_memory +
+			   so_far->infeasible_requirement +
+			   so_far->infeasible_placement,
+		.found = search->incumbent->found,
+		.lower_bound = search->unsettled < low ? search->unsettled : low,
+	};
+
+	if (!limits->progress)
+		return;
+	if (progress.found)
+		progress.value = search->incumbent->merit.objective[0];
+	limits->progress(limits->closure, &progress);
+}
+
 static void add_shapes(struct search *search)
 {
 	const struct problem *problem = search->problem;
@@ -846,6 +869,7 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 			result->complete = false;
 		}
 		stopped |= gap_is_reached(&search, &node);
+		tell_progress(&search, &node);
 		if (stopped && node.objective[0] < search.unsettled)
 			search.unsettled = node.objective[0];
 		if (stopped || node_excluded(&search, &node))

@@ -23,9 +23,21 @@
 #include "lang/base/arena.h"
 #include "solver/plan.h"
 
+/* How far a search is. */
+struct solve_progress {
+	uint64_t configurations;	/* in all */
+	uint64_t settled;		/* priced, bounded out or infeasible */
+	bool found;			/* a plan */
+	double value;			/* its first objective */
+	double lower_bound;		/* no plan of the space is below */
+};
+
 struct solve_limits {
 	double gap;			/* stop once the gap is at most this; 0: prove */
 	double seconds;			/* stop after this long; 0: no limit */
+	/* Called now and then while the search runs, if not NULL. */
+	void (*progress)(void *closure, const struct solve_progress *progress);
+	void *closure;
 	uint64_t partitions_max;	/* partitions simulated per configuration and
 					 * placement before it is left with a gap; 0: default */
 };

@@ -90,6 +90,10 @@ unit_tests += %D%/unit/problem_test
 %C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_problem_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/progress_test
+%C%_unit_progress_test_SOURCES = %D%/unit/progress_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_progress_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/published_test
 %C%_unit_published_test_SOURCES = %D%/unit/published_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_published_test_LDADD = $(cmocka_libs)
