@@ -18,6 +18,12 @@ struct class_cost {
 	double compute_s, tensor_s, context_s, expert_s, sharding_s;
 };
 
+/* The transfers of a linear placement at one level. */
+struct linear_border {
+	double leaving;			/* k_l */
+	bool changes_rail;
+};
+
 /* The devices that pipeline ranks first_rank .. first_rank + degree - 1 lie on: all
  * of the plan's, or those of one segment of a plan on a mixed cluster (mixed.h). */
 struct site {
@@ -33,6 +39,11 @@ struct site {
 	double below[LEVEL_MAX];	/* devices of one child of each level */
 	double used[LEVEL_MAX];		/* of these, used by the site */
 	struct class_cost *class_cost;	/* class x policy */
+	struct arena *scratch;
+	/* Of a linear placement: the device of every rank, numbered as plan.device is,
+	 * and what its transfers find. */
+	const uint32_t *device;
+	struct linear_border *border;	/* by level */
 };
 
 struct check {
@@ -116,6 +127,7 @@ uint32_t feasible_pipeline_level(const struct site *site, uint32_t a, uint32_t b
 struct group_part {
 	enum group group;
 	uint32_t first, end;
+	const double *counts;		/* its members of each level, if counted out */
 };
 
 struct group_part feasible_whole(enum group group);
@@ -145,15 +157,34 @@ double feasible_rate_Bps(const struct site *site, uint32_t l, double senders,
  * send, or only those of one pipeline rank. */
 double feasible_passed_Bps(const struct site *site, uint32_t level, bool one_rank);
 
+/* Time of a transfer: of no byte, and of each one more. */
+struct transfer_line {
+	double latency_s, s_per_byte;
+};
+
 /* Time of a collective of so many bytes. */
 double feasible_collective_s(const struct site *site, enum collective kind,
 			     struct group_part part, double bytes);
 
-/* A transfer between stages across a level: seconds of one byte more, and of
- * none. */
-struct transfer_line {
-	double latency_s, s_per_byte;
-};
+/* Fills `shorter` with the levels as the protocol for short messages has them;
+ * whether one of those crossed has such. */
+bool feasible_shorten(const struct problem *problem, const bool *crossed,
+		      struct problem *shorter);
+
+/* feasible_linear.c: the same under a linear placement; what its transfers
+ * find; the level between two ranks; a transfer. */
+double feasible_linear_s(const struct site *site, enum collective kind,
+			 struct group_part part, double bytes);
+void feasible_linear_borders(struct site *site);
+uint32_t feasible_linear_level(const struct site *site, uint32_t a, uint32_t b);
+struct transfer_line feasible_linear_transfer(const struct site *site,
+					      uint32_t level);
+
+/* feasible_devices.c: whether the devices of the ranks are such as devices.h and
+ * linear.h want them. */
+bool feasible_devices(struct check *c, struct site *site);
+
+/* A transfer between stages across a level. */
 struct transfer_line feasible_transfer(const struct site *site, uint32_t level);
 
 /* The level that a boundary between two pipeline ranks crosses, and the time of

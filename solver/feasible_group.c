@@ -52,6 +52,8 @@ double feasible_members(const struct site *site, struct group_part part, uint32_
 {
 	const struct placement *placement = site->placement;
 
+	if (part.counts)
+		return part.counts[l];
 	if (l < part.first || l >= part.end)
 		return 1;
 	switch (part.group) {
@@ -69,7 +71,7 @@ double feasible_members(const struct site *site, struct group_part part, uint32_
 
 struct group_part feasible_whole(enum group group)
 {
-	return (struct group_part){ group, 0, LEVEL_MAX };
+	return (struct group_part){ group, 0, LEVEL_MAX, NULL };
 }
 
 struct group_part feasible_all(const struct site *site, enum group group)
@@ -82,14 +84,15 @@ struct group_part feasible_shard(const struct site *site, enum group group)
 {
 	uint32_t level = site->choice->shard_level;
 
-	return (struct group_part){ group, 0, level ? level : LEVEL_MAX };
+	return (struct group_part){ group, 0, level ? level : LEVEL_MAX, NULL };
 }
 
 struct group_part feasible_rest(const struct site *site, enum group group)
 {
 	uint32_t level = site->choice->shard_level;
 
-	return (struct group_part){ group, level ? level : LEVEL_MAX, LEVEL_MAX };
+	return (struct group_part){ group, level ? level : LEVEL_MAX, LEVEL_MAX,
+				     NULL };
 }
 
 double feasible_size(const struct site *site, struct group_part part)

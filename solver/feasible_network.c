@@ -272,26 +272,40 @@ static double protocol_s(const struct site *site, enum collective kind,
 	return best_s + walk.overhead_s;
 }
 
-double feasible_collective_s(const struct site *site, enum collective kind,
-			     struct group_part part, double bytes)
+bool feasible_shorten(const struct problem *problem, const bool *crossed,
+		      struct problem *shorter)
 {
-	double best_s = protocol_s(site, kind, part, bytes);
-	struct problem shorter = *site->problem;
-	struct site by_short = *site;
-	bool has_short = false;
+	bool offered = false;
 
-	by_short.problem = &shorter;
-	for (uint32_t l = 0; l < shorter.level_count; l++) {
-		struct problem_level *at = &shorter.level[l];
+	*shorter = *problem;
+	for (uint32_t l = 0; l < shorter->level_count; l++) {
+		struct problem_level *at = &shorter->level[l];
 
 		at->in_network_reduction = false;
 		if (at->short_efficiency <= 0)
 			continue;
-		has_short |= feasible_members(site, part, l) > 1;
+		offered |= crossed[l];
 		at->efficiency = at->short_efficiency;
 		at->overhead_s = at->short_overhead_s;
 	}
-	if (!has_short)
+	return offered;
+}
+
+double feasible_collective_s(const struct site *site, enum collective kind,
+			     struct group_part part, double bytes)
+{
+	struct problem shorter;
+	struct site by_short = *site;
+	bool crossed[LEVEL_MAX];
+	double best_s;
+
+	if (site->device && !part.counts)
+		return feasible_linear_s(site, kind, part, bytes);
+	best_s = protocol_s(site, kind, part, bytes);
+	for (uint32_t l = 0; l < LEVEL_MAX; l++)
+		crossed[l] = feasible_members(site, part, l) > 1;
+	by_short.problem = &shorter;
+	if (!feasible_shorten(site->problem, crossed, &shorter))
 		return best_s;
 	return fmin(best_s, protocol_s(&by_short, kind, part, bytes));
 }

@@ -60,11 +60,39 @@ static bool check_column(struct check *c, struct site *site, uint32_t l,
 	return true;
 }
 
+/* A linear placement has its degrees at the innermost level. */
+static bool check_degrees_alone(struct check *c, struct site *site)
+{
+	double below = 1;
+
+	for (uint32_t l = 0; l < site->problem->level_count; l++) {
+		site->below[l] = below;
+		below *= site->problem->level[l].fanout;
+	}
+	for (int d = 0; d < DIMENSION_COUNT; d++)
+		for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+			uint32_t factor = site->placement->factor[d][l];
+
+			if (l == 0 ? factor == site->degree[d] : factor <= 1)
+				continue;
+			text_printf(c->reason, "level %u: a factor of a linear "
+				    "placement", l);
+			return false;
+		}
+	return true;
+}
+
 static bool check_factors(struct check *c, struct site *site)
 {
 	const struct problem *problem = site->problem;
 	uint64_t row[DIMENSION_COUNT] = { 1, 1, 1, 1 };
 
+	if (site->placement->packing != PACKING_FACTORS)
+		return check_degrees_alone(c, site);
+	if (site->placement->aligned > 0) {
+		text_append(c->reason, "aligned, though not linear");
+		return false;
+	}
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		if (!check_column(c, site, l, row))
 			return false;
@@ -103,13 +131,18 @@ static bool fill_site(struct check *c, struct site *site,
 	site->replicas = (double)data * shape->context;
 	site->expert_replicas = site->replicas * shape->tensor /
 				((double)shape->expert * shape->expert_tensor);
-	if (!check_factors(c, site))
+	site->scratch = c->scratch;
+	if (!check_factors(c, site) || !feasible_devices(c, site))
 		return false;
 	if (c->plan->choice.shard_level >= problem->level_count) {
 		text_printf(c->reason, "shard level %u of %u",
 			    c->plan->choice.shard_level, problem->level_count);
 		return false;
 	}
+	site->shards = site->replicas;
+	site->expert_shards = site->expert_replicas;
+	if (c->plan->choice.shard_level == 0)
+		return true;
 	site->shards = feasible_size(site, feasible_shard(site,
 							  GROUP_DATA_CONTEXT));
 	site->expert_shards = feasible_size(site, feasible_shard(site,

@@ -50,6 +50,8 @@ uint32_t feasible_pipeline_level(const struct site *site, uint32_t a, uint32_t b
 	const uint32_t *factor = site->placement->factor[DIMENSION_PIPELINE];
 	uint32_t highest = 0;
 
+	if (site->device)
+		return feasible_linear_level(site, a, b);
 	for (uint32_t l = 0; l < site->problem->level_count; l++) {
 		if (a % factor[l] != b % factor[l])
 			highest = l;
@@ -109,11 +111,14 @@ static double border_Bps(const struct site *site, uint32_t l, double ahead,
 struct transfer_line feasible_transfer(const struct site *site, uint32_t level)
 {
 	const struct problem_level *at = &site->problem->level[level];
-	double hops, rate_Bps = fmin(border_Bps(site, level, 1, &hops),
-				     feasible_passed_Bps(site, level, true));
-	struct transfer_line line = {
-		.latency_s = at->overhead_s + hops * at->latency_s,
-	};
+	struct transfer_line line;
+	double hops, rate_Bps;
+
+	if (site->device)
+		return feasible_linear_transfer(site, level);
+	rate_Bps = fmin(border_Bps(site, level, 1, &hops),
+			feasible_passed_Bps(site, level, true));
+	line.latency_s = at->overhead_s + hops * at->latency_s;
 
 	for (uint32_t l = level; l > 0 && site->problem->level[l].joined; l--) {
 		const struct problem_level *inner = &site->problem->level[l - 1];

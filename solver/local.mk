@@ -24,9 +24,11 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_check.h \
 	%D%/feasible_compare.c \
 	%D%/feasible_cut.c \
+	%D%/feasible_devices.c \
 	%D%/feasible_group.c \
 	%D%/feasible_layers.c \
 	%D%/feasible_legal.c \
+	%D%/feasible_linear.c \
 	%D%/feasible_memory.c \
 	%D%/feasible_network.c \
 	%D%/feasible_place.c \
