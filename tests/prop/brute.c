@@ -100,8 +100,11 @@ static void try_placements(struct brute_pricing *pricing, uint32_t cell,
 		for (d = 0; d < DIMENSION_COUNT; d++)
 			if (left[d] != 1)
 				return;
-		if (!brute_deal_experts(problem, pricing->shape, placement, &dealt))
+		if (!brute_deal_experts(problem, pricing->shape, placement, &dealt) ||
+		    !brute_has_room(problem, placement,
+				    pricing->plan->choice.pipeline))
 			return;
+		result->placements++;
 		brute_price_placement(pricing);
 		try_cuts(pricing, 0, 0, result);
 		return;
@@ -118,6 +121,69 @@ static void try_placements(struct brute_pricing *pricing, uint32_t cell,
 		placement->factor[d][l] = f;
 		try_placements(pricing, cell + 1, rest, result);
 	}
+}
+
+/* Until the search has them. */
+static const bool has_linear = false;
+
+static bool can_be_linear(const struct brute_pricing *pricing)
+{
+	const struct problem *problem = pricing->problem;
+
+	if (!has_linear)
+		return false;
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		if (problem->level[l].kind == LEVEL_RING)
+			return false;
+	return pricing->plan->choice.shard_level == 0;
+}
+
+/* The linear placements, but for those that are the same as one before. */
+static void try_linear(struct brute_pricing *pricing, const uint32_t *degree,
+		       struct brute_result *result)
+{
+	static const enum packing packings[] = { PACKING_DATA_PIPELINE,
+						 PACKING_PIPELINE_DATA };
+	uint32_t laid[8][BRUTE_DEVICE_MAX], count = 0;
+	struct brute_plan *plan = pricing->plan;
+	struct placement factors = plan->placement;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t same = 0;
+
+		memset(&plan->placement, 0, sizeof(plan->placement));
+		for (int d = 0; d < DIMENSION_COUNT; d++)
+			for (uint32_t l = 0; l < LEVEL_MAX; l++)
+				plan->placement.factor[d][l] = l ? 1 : degree[d];
+		plan->placement.packing = packings[i / 4];
+		plan->placement.aligned = i % 4;
+		if (!brute_lay(pricing->problem, &plan->placement, degree,
+			       laid[count]))
+			continue;
+		while (memcmp(laid[same], laid[count],
+			      plan->devices * sizeof(uint32_t)) != 0)
+			same++;
+		if (same < count++)
+			continue;
+		memcpy(plan->device, laid[count - 1], sizeof(laid[0]));
+		if (!brute_keeps_rules(pricing->problem, degree, plan->device))
+			continue;
+		brute_price_placement(pricing);
+		try_cuts(pricing, 0, 0, result);
+	}
+	plan->placement = factors;
+}
+
+/* One configuration: its factor placements or, where none fits, linear ones. */
+static void try_configuration(struct brute_pricing *pricing,
+			      const uint32_t *degree,
+			      struct brute_result *result)
+{
+	result->configurations++;
+	result->placements = 0;
+	try_placements(pricing, 0, degree, result);
+	if (result->placements == 0 && can_be_linear(pricing))
+		try_linear(pricing, degree, result);
 }
 
 static bool in_domain(const struct problem_domain *domain, uint32_t value)
@@ -171,14 +237,12 @@ static void try_layers(struct brute_pricing *pricing,
 
 	choice->recompute_layers = 0;
 	if (choice->recompute != RECOMPUTE_FULL || layers->count == 0) {
-		result->configurations++;
-		try_placements(pricing, 0, degree, result);
+		try_configuration(pricing, degree, result);
 		return;
 	}
 	for (uint32_t i = 0; i < layers->count; i++) {
 		choice->recompute_layers = layers->at[i];
-		result->configurations++;
-		try_placements(pricing, 0, degree, result);
+		try_configuration(pricing, degree, result);
 	}
 }
 
@@ -215,7 +279,7 @@ static void try_shape(struct brute_pricing *pricing, struct brute_result *result
 	for (uint32_t v = 1; p * v <= pricing->layer_count; v++) {
 		uint32_t devices = shape->tensor * shape->context * d * p;
 
-		if (devices > problem->device_count ||
+		if (devices > problem->device_count - problem->avoided_count ||
 		    !in_domain(&problem->devices, devices) ||
 		    !in_domain(&problem->data, d) ||
 		    !in_domain(&problem->pipeline, p) ||
@@ -247,6 +311,9 @@ void brute_solve(const struct problem *problem, uint64_t seed,
 	memset(result, 0, sizeof(*result));
 	result->random.state = seed;
 	memset(&plan, 0, sizeof(plan));
+	for (int d = 0; d < DIMENSION_COUNT; d++)
+		for (uint32_t l = 0; l < LEVEL_MAX; l++)
+			plan.placement.factor[d][l] = 1;
 	brute_unroll(&pricing);
 	for (uint32_t s = 0; s < problem->shape_count; s++) {
 		plan.choice.shape = s;

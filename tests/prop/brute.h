@@ -18,11 +18,13 @@
 #define BRUTE_STAGE_MAX 16	/* pipeline x virtual stages, at most the chain */
 #define BRUTE_BATCH_MAX 256	/* micro-batches */
 #define BRUTE_OBJECTIVE_MAX 4
+#define BRUTE_DEVICE_MAX 64
 
 struct brute_plan {
 	struct choice choice;
 	struct placement placement;
 	uint32_t devices;
+	uint32_t device[BRUTE_DEVICE_MAX];	/* of every rank, if linear */
 	uint32_t chunk_first[BRUTE_STAGE_MAX + 1];
 	uint32_t stage_layers[BRUTE_STAGE_MAX];
 	double stage_bytes[BRUTE_STAGE_MAX];
@@ -40,6 +42,7 @@ struct brute_result {
 	struct brute_plan best;
 	uint64_t configurations;	/* in the space */
 	uint64_t plans;			/* priced */
+	uint64_t placements;		/* by factors, of the last configuration */
 	bool has_lightest;		/* a plan that meets all but memory */
 	double lightest_peak_bytes;	/* the least peak of these */
 	struct random random;

@@ -89,6 +89,8 @@ double brute_group_time(const struct brute_pricing *pricing, enum group group,
 {
 	struct group_shape shape;
 
+	if (pricing->plan->placement.packing != PACKING_FACTORS)
+		return brute_linear_time(pricing, group, kind, bytes);
 	group_of(pricing, group, &shape);
 	return brute_collective(pricing->problem, &shape, kind, bytes);
 }
@@ -98,8 +100,6 @@ static bool takes_part(const struct brute_pricing *pricing, uint32_t l,
 {
 	uint32_t cut = pricing->plan->choice.shard_level;
 
-	if (cut == 0)
-		return inside;
 	return inside ? l < cut : l >= cut;
 }
 
@@ -108,6 +108,8 @@ double brute_part_time(const struct brute_pricing *pricing, enum group group,
 {
 	struct group_shape shape;
 
+	if (pricing->plan->choice.shard_level == 0)
+		return inside ? brute_group_time(pricing, group, kind, bytes) : 0;
 	group_of(pricing, group, &shape);
 	for (uint32_t l = 0; l < pricing->problem->level_count; l++)
 		if (!takes_part(pricing, l, inside))
@@ -117,9 +119,15 @@ double brute_part_time(const struct brute_pricing *pricing, enum group group,
 
 uint32_t brute_sharers(const struct brute_pricing *pricing, enum group group)
 {
+	const struct problem_shape *degrees = pricing->shape;
 	struct group_shape shape;
-	uint32_t count = 1;
+	uint32_t count = degrees->context * pricing->plan->choice.data;
 
+	if (pricing->plan->choice.shard_level == 0)
+		return group == GROUP_DATA_CONTEXT ? count :
+		       count * degrees->tensor / degrees->expert /
+		       degrees->expert_tensor;
+	count = 1;
 	group_of(pricing, group, &shape);
 	for (uint32_t l = 0; l < pricing->problem->level_count; l++)
 		if (takes_part(pricing, l, true))
@@ -134,6 +142,8 @@ uint32_t brute_border(const struct brute_pricing *pricing, uint32_t a, uint32_t 
 		pricing->plan->placement.factor[DIMENSION_PIPELINE];
 	uint32_t level = 0, inside = 1;
 
+	if (pricing->plan->placement.packing != PACKING_FACTORS)
+		return brute_linear_border(pricing, a, b);
 	for (uint32_t l = 0; l < pricing->problem->level_count; l++) {
 		if (a / inside % factor[l] != b / inside % factor[l])
 			level = l;
@@ -193,20 +203,22 @@ static double neighbour(const struct brute_pricing *pricing, uint32_t l,
 	       brute_rate(problem, l, apart * pricing->used[l] / ranks, share);
 }
 
-double brute_send(const struct brute_pricing *pricing, uint32_t a, uint32_t b,
-		  double bytes)
+/* A transfer across a level. */
+static struct network_line factor_line(const struct brute_pricing *pricing,
+				       uint32_t l)
 {
 	const struct problem *problem = pricing->problem;
 	const uint32_t *p = pricing->plan->placement.factor[DIMENSION_PIPELINE];
-	uint32_t l = brute_border(pricing, a, b), ranks[LEVEL_MAX] = { 1 };
 	const struct problem_level *level = &problem->level[l];
-	double time = level->overhead_s, latency, Bps;
+	struct network_line line = { level->overhead_s, 0 };
+	uint32_t ranks[LEVEL_MAX] = { 1 };
+	double latency, Bps;
 
 	for (uint32_t i = 0; i < l; i++)
 		ranks[i + 1] = ranks[i] * p[i];
 	Bps = neighbour(pricing, l, ranks[l], 1, &latency);
 	Bps = brute_through(problem, l, Bps, pricing->used, ranks);
-	time += latency;
+	line.latency_s += latency;
 	for (uint32_t i = l; i > 0 && problem->level[i].joined; i--) {
 		double back = neighbour(pricing, i - 1, ranks[i - 1],
 					p[i - 1] - 1, &latency);
@@ -214,13 +226,24 @@ double brute_send(const struct brute_pricing *pricing, uint32_t a, uint32_t b,
 		if (p[i - 1] == 1)
 			continue;
 		Bps = fmin(Bps, back);
-		time += latency;
+		line.latency_s += latency;
 	}
-	time += bytes / Bps;
+	line.s_per_byte = 1 / Bps;
 	if (l > 0 && changes_rail(pricing, l)) {
 		level--;
-		time += level->latency_s +
-			bytes / level->bandwidth_Bps / level->efficiency;
+		line.latency_s += level->latency_s;
+		line.s_per_byte += 1 / level->bandwidth_Bps / level->efficiency;
 	}
-	return time;
+	return line;
+}
+
+double brute_send(const struct brute_pricing *pricing, uint32_t a, uint32_t b,
+		  double bytes)
+{
+	uint32_t l = brute_border(pricing, a, b);
+	bool linear = pricing->plan->placement.packing != PACKING_FACTORS;
+	struct network_line line = linear ? brute_linear_line(pricing, l) :
+					    factor_line(pricing, l);
+
+	return line.latency_s + bytes * line.s_per_byte;
 }

@@ -89,8 +89,16 @@ bool brute_price(const struct problem *problem, struct brute_plan *plan)
 		.shape = &problem->shape[plan->choice.shape],
 	};
 	struct brute_expert_parts dealt;
+	uint32_t degree[DIMENSION_COUNT] = {
+		pricing.shape->tensor, pricing.shape->context,
+		plan->choice.data, plan->choice.pipeline,
+	};
 
-	if (!brute_deal_experts(problem, pricing.shape, &plan->placement, &dealt))
+	if (plan->placement.packing == PACKING_FACTORS ?
+	    !brute_deal_experts(problem, pricing.shape, &plan->placement, &dealt) ||
+	    !brute_has_room(problem, &plan->placement, plan->choice.pipeline) :
+	    !brute_lay(problem, &plan->placement, degree, plan->device) ||
+	    !brute_keeps_rules(problem, degree, plan->device))
 		return false;
 	brute_unroll(&pricing);
 	brute_price_placement(&pricing);
@@ -106,6 +114,10 @@ static int compare_placement(const struct placement *a,
 		for (uint32_t l = 0; l < levels; l++)
 			if (a->factor[d][l] != b->factor[d][l])
 				return a->factor[d][l] > b->factor[d][l] ? -1 : 1;
+	if (a->packing != b->packing)
+		return a->packing < b->packing ? -1 : 1;
+	if (a->aligned != b->aligned)
+		return a->aligned < b->aligned ? -1 : 1;
 	return 0;
 }
 

@@ -71,6 +71,26 @@ double brute_send(const struct brute_pricing *pricing, uint32_t a, uint32_t b,
 
 struct brute_pipeline brute_pipeline(const struct choice *choice);
 
+/* brute_devices.c: whether the devices that may be used have room for a factor
+ * placement of so many pipeline ranks; */
+bool brute_has_room(const struct problem *problem,
+		    const struct placement *placement, uint32_t pipeline);
+
+/* the devices of a linear one, false if they end; whether they keep `within` and
+ * the pins. */
+bool brute_lay(const struct problem *problem, const struct placement *placement,
+	       const uint32_t *degree, uint32_t *device);
+bool brute_keeps_rules(const struct problem *problem, const uint32_t *degree,
+		       const uint32_t *device);
+
+/* brute_linear.c: collectives, the level between two ranks, transfers. */
+double brute_linear_time(const struct brute_pricing *pricing, enum group group,
+			 enum collective kind, double bytes);
+uint32_t brute_linear_border(const struct brute_pricing *pricing, uint32_t a,
+			     uint32_t b);
+struct network_line brute_linear_line(const struct brute_pricing *pricing,
+				      uint32_t level);
+
 /* brute_price.c: lays out the chain; */
 void brute_unroll(struct brute_pricing *pricing);
 

@@ -37,6 +37,81 @@ static struct problem_domain make_single(struct maker *maker, uint32_t value)
 	return (struct problem_domain){ at, 1 };
 }
 
+/* Devices that fail, and pipeline ranks that have their place. */
+static void make_devices(struct maker *maker)
+{
+	struct problem *problem = maker->problem;
+	uint32_t devices = problem->device_count;
+	uint32_t *avoided = ARENA_ARRAY(maker->arena, uint32_t, devices);
+	struct problem_pin *pin =
+		ARENA_ARRAY(maker->arena, struct problem_pin, 2);
+
+	problem->avoided = avoided;
+	problem->pin = pin;
+	if (maker_chance(maker, 0.2))
+		for (uint32_t i = 0; i < devices; i++)
+			if (maker_chance(maker, 0.2) &&
+			    problem->avoided_count + 1 < devices)
+				avoided[problem->avoided_count++] = i;
+	if (!maker_chance(maker, 0.12))
+		return;
+	problem->pin_count = 1 + maker_below(maker, 2);
+	for (uint32_t i = 0; i < problem->pin_count; i++) {
+		pin[i].last = maker_chance(maker, 0.4);
+		pin[i].rank = pin[i].last ? 0 : maker_below(maker, 3);
+		pin[i].first = maker_below(maker, devices);
+		pin[i].count = 1 + maker_below(maker, devices - pin[i].first);
+	}
+}
+
+/* ZeRO stages and shard levels. */
+static void make_zero(struct maker *maker)
+{
+	struct problem *problem = maker->problem;
+	double more = maker->roomy ? 0.3 : 0.25;
+	uint32_t allowed = 0;
+
+	problem->zero[0] = maker_chance(maker, 0.6);
+	problem->zero[1] = maker_chance(maker, 0.4);
+	problem->zero[2] = maker_chance(maker, more);
+	problem->zero[3] = maker_chance(maker, more);
+	for (uint32_t zero = 0; zero < 4; zero++)
+		allowed += problem->zero[zero];
+	if (allowed == 0)
+		problem->zero[maker_below(maker, 4)] = true;
+	if (problem->level_count == 1 ? !maker_chance(maker, 0.1) :
+					!maker_chance(maker, 0.4))
+		return;
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		problem->shard_level[l] = maker_chance(maker, l ? 0.7 : 0.4);
+}
+
+/* Recomputation, how many layers of it, and schedules. */
+static void make_policies(struct maker *maker)
+{
+	struct problem *problem = maker->problem;
+	uint32_t *layers = ARENA_ARRAY(maker->arena, uint32_t, 8), count = 0;
+
+	for (int r = 0; r < RECOMPUTE_COUNT; r++)
+		problem->recompute[r] = maker_chance(maker, 0.45);
+	if (maker->roomy)
+		problem->recompute[2] = true;
+	if (!problem->recompute[1] && !problem->recompute[2])
+		problem->recompute[0] = true;
+	if (maker_chance(maker, 0.4)) {
+		uint32_t most = 2 + maker_below(maker, 3);
+
+		for (uint32_t i = 1; i < 8 && count < most; i++)
+			if (maker_chance(maker, 0.4))
+				layers[count++] = i;
+		problem->recompute_layers =
+			(struct problem_domain){ layers, count };
+	}
+	if (maker_chance(maker, 0.35))
+		for (int s = 0; s < SCHEDULE_COUNT; s++)
+			problem->schedule[s] = maker_chance(maker, 0.6);
+}
+
 void maker_space(struct maker *maker)
 {
 	static const uint32_t batch[] = { 1, 2, 3, 4, 6, 8, 12, 12, 16, 24 };
@@ -61,29 +136,9 @@ void maker_space(struct maker *maker)
 	problem->devices = make_domain(maker, devices, false, 0.75);
 	if (maker_chance(maker, 0.08))
 		problem->devices = make_single(maker, devices);
-	problem->zero[0] = maker_chance(maker, 0.8);
-	problem->zero[1] = !problem->zero[0] || maker_chance(maker, 0.5);
-	for (int r = 0; r < RECOMPUTE_COUNT; r++)
-		problem->recompute[r] = maker_chance(maker, 0.5);
-	if (maker->roomy)
-		problem->zero[0] = problem->zero[1] = problem->recompute[2] =
-			true;
-	if (!problem->recompute[1] && !problem->recompute[2])
-		problem->recompute[0] = true;
-	if (maker_chance(maker, 0.4)) {
-		problem->zero[2] = maker_chance(maker, 0.5);
-		problem->zero[3] = maker_chance(maker, 0.5);
-	}
-	if (maker_chance(maker, 0.3))
-		for (uint32_t l = 0; l < problem->level_count; l++)
-			problem->shard_level[l] = maker_chance(maker, 0.6);
-	if (maker_chance(maker, 0.35)) {
-		problem->recompute[2] = true;
-		problem->recompute_layers = make_domain(maker, 4, false, 0.1);
-	}
-	if (maker_chance(maker, 0.3))
-		for (int s = 0; s < SCHEDULE_COUNT; s++)
-			problem->schedule[s] = maker_chance(maker, 0.6);
+	make_zero(maker);
+	make_policies(maker);
+	make_devices(maker);
 	problem->uniform_stages = maker_chance(maker, 0.2);
 	for (int d = 0; d < DIMENSION_COUNT; d++)
 		if (maker_chance(maker, 0.1))

@@ -13,6 +13,16 @@ static void print_domain(FILE *file, const char *name,
 	fprintf(file, "%s\n", domain->count ? "" : " any");
 }
 
+static void print_set(FILE *file, const char *name, const bool *allowed,
+		      uint32_t count)
+{
+	fprintf(file, "  %s:", name);
+	for (uint32_t i = 0; i < count; i++)
+		if (allowed[i])
+			fprintf(file, " %u", i);
+	fprintf(file, "\n");
+}
+
 static void print_program(FILE *file, const char *name,
 			  const struct predicate *predicate)
 {
@@ -23,7 +33,8 @@ static void print_program(FILE *file, const char *name,
 	static const char *const variable[] = {
 		"tensor", "sequence", "context", "expert", "expert_tensor",
 		"data", "pipeline", "virtual", "micro_batch", "micro_batches",
-		"zero", "recompute", "recompute_layers", "devices", "time",
+		"zero", "recompute", "recompute_layers", "schedule",
+		"shard_level", "devices", "time",
 		"memory", "bubble", "cost", "energy", "stage_layers", "uniform",
 	};
 
@@ -109,10 +120,21 @@ void random_problem_print(const struct problem *problem, FILE *file)
 			level->short_efficiency, level->short_overhead_s,
 			level->nics, level->rails);
 	}
-	fprintf(file, "  batch %u, zero %d%d, recompute %d%d%d, uniform %d\n",
-		problem->global_batch, problem->zero[0], problem->zero[1],
-		problem->recompute[0], problem->recompute[1],
-		problem->recompute[2], problem->uniform_stages);
+	fprintf(file, "  batch %u, uniform %d\n", problem->global_batch,
+		problem->uniform_stages);
+	fprintf(file, "  avoided:");
+	for (uint32_t i = 0; i < problem->avoided_count; i++)
+		fprintf(file, " %u", problem->avoided[i]);
+	for (uint32_t i = 0; i < problem->pin_count; i++)
+		fprintf(file, "; rank %d on %u + %u", problem->pin[i].last ? -1 :
+			(int)problem->pin[i].rank, problem->pin[i].first,
+			problem->pin[i].count);
+	fprintf(file, "\n");
+	print_set(file, "zero", problem->zero, 4);
+	print_set(file, "shard levels", problem->shard_level, LEVEL_MAX);
+	print_set(file, "recompute", problem->recompute, RECOMPUTE_COUNT);
+	print_domain(file, "recomputed layers", &problem->recompute_layers);
+	print_set(file, "schedules", problem->schedule, SCHEDULE_COUNT);
 	print_domain(file, "data", &problem->data);
 	print_domain(file, "pipeline", &problem->pipeline);
 	print_domain(file, "virtual", &problem->virtual_stages);

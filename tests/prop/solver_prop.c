@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "lang/base/text.h"
+#include "solver/devices.h"
 #include "solver/feasible.h"
 #include "solver/price.h"
 #include "solver/solver.h"
@@ -142,6 +143,8 @@ static void check_sample(struct trial *trial)
 				       plan.chunk_count + 1);
 	memcpy(plan.chunk_first, sample->chunk_first,
 	       (plan.chunk_count + 1) * sizeof(uint32_t));
+	if (!devices_fill(&loose, &trial->arena, &plan))
+		trial_fail(trial, "no devices for the ranks");
 	price_plan(&loose, &trial->arena, &plan);
 	trial->solved.plan = plan;
 	trial->brute.best = *sample;

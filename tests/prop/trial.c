@@ -48,6 +48,9 @@ static void print_choice(const struct problem *problem,
 			    "%u\n", l, placement->factor[0][l],
 			    placement->factor[1][l], placement->factor[2][l],
 			    placement->factor[3][l]);
+	if (placement->packing != PACKING_FACTORS)
+		print_error("    linear %u, aligned %u\n",
+			    (unsigned)placement->packing, placement->aligned);
 	print_error("    chunks at");
 	for (uint32_t i = 0; i <= choice->pipeline * choice->virtual_stages; i++)
 		print_error(" %u", chunk_first[i]);
