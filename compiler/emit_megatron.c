@@ -115,22 +115,40 @@ static void add_heading(struct megatron *megatron, const char *heading)
 		    megatron->array.length ? "\n" : "", heading);
 }
 
+/* Whether the layer for multi-token prediction, before the head, is in a chunk. */
+static bool has_prediction(const struct megatron *megatron, uint32_t chunk)
+{
+	const uint32_t *first = megatron->plan->chunk_first;
+	uint32_t layer = first[megatron->plan->chunk_count] - 2;
+
+	return megatron->model.prediction && first[chunk] <= layer &&
+	       layer < first[chunk + 1];
+}
+
 /* Blocks, and nothing else, of a chunk. */
 static uint32_t chunk_blocks(const struct megatron *megatron, uint32_t chunk)
 {
 	const uint32_t *first = megatron->plan->chunk_first;
 	uint32_t blocks = first[chunk + 1] - first[chunk];
 
-	/* The chain is embedding, blocks, head: megatron_model_read saw to it. */
+	/* The chain is embedding, blocks, perhaps a prediction layer, head:
+	 * megatron_model_read saw to it. */
 	if (chunk == 0)
+		blocks--;
+	if (has_prediction(megatron, chunk))
 		blocks--;
 	if (chunk + 1 == megatron->plan->chunk_count)
 		blocks--;
 	return blocks;
 }
 
+/* Equally many blocks in each chunk, and the prediction layer beside the head: what
+ * the program does without being told. */
 static bool is_even(const struct megatron *megatron)
 {
+	if (megatron->model.prediction &&
+	    !has_prediction(megatron, megatron->plan->chunk_count - 1))
+		return false;
 	for (uint32_t i = 1; i < megatron->plan->chunk_count; i++)
 		if (chunk_blocks(megatron, i) != chunk_blocks(megatron, 0))
 			return false;
@@ -152,6 +170,12 @@ static const char *stage_layout(struct megatron *megatron)
 			text_printf(&text, "t*%u", blocks);
 		else if (blocks == 1)
 			text_append_char(&text, 't');
+		if (has_prediction(megatron, i)) {
+			text_append_char(&text, 'm');
+			/* Releases before 0.16 want it beside the head. */
+			need_release(megatron, i + 1 == count ? 14 : 16,
+				     i + 1 == count ? 0 : 1);
+		}
 		if (i + 1 == count)
 			text_append_char(&text, 'L');
 	}
@@ -275,7 +299,7 @@ static void add_moe_layers(struct megatron *megatron)
 
 	text_init(&text, &megatron->input->compilation->arena);
 	text_append_char(&text, '(');
-	for (uint32_t i = 1; i + 1 < model->run_count; i++) {
+	for (uint32_t i = 1; i < megatron->model.block_run_end; i++) {
 		text_printf(&text, "%s[%u]*%u", plus, megatron->model.moe_run[i],
 			    model->run[i].count);
 		plus = "+";
@@ -385,6 +409,11 @@ static void add_model(struct megatron *megatron)
 
 	add_heading(megatron, "model");
 	add_number(megatron, FLAG_LAYERS, megatron->ir->model.layer_count);
+	if (model->prediction)
+		add_number(megatron, FLAG_PREDICTION, model->prediction);
+	/* Tokens are shifted over the context since then. */
+	if (model->prediction && megatron->shape->context > 1)
+		need_release(megatron, 14, 0);
 	add_number(megatron, FLAG_HIDDEN, (double)block->hidden);
 	add_number(megatron, FLAG_FFN,
 		   (double)(block->ffn ? block->ffn : block->expert_ffn));

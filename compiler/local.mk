@@ -84,6 +84,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_template.c \
 	%D%/lower_topology.c \
 	%D%/megatron_flags.def \
+	%D%/megatron_match.c \
+	%D%/megatron_match.h \
 	%D%/megatron_model.c \
 	%D%/megatron_model.h \
 	%D%/native.c \

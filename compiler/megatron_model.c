@@ -1,429 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matches operator graphs against the layers of Megatron-LM's GPTModel. Every
- * operator of a template must take part in the match, so that nothing the
- * framework would leave out passes unseen.
+ * Matches a model against Megatron-LM's GPTModel: embedding, decoder blocks,
+ * perhaps a layer for multi-token prediction, output layer.
  */
 #include "compiler/megatron_model.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "compiler/megatron_match.h"
 #include "lang/compilation.h"
-
-/* One template being matched. */
-struct match {
-	struct compilation *compilation;
-	const struct ir_class *class;
-	bool *used;			/* operators that took part */
-};
-
-static bool refuse(struct match *match, struct span span, const char *what)
-{
-	struct diags *diags = &match->compilation->diags;
-
-	if (span_is_nowhere(span))
-		span = match->class->span;
-	diag_error(diags, E_TARGET_MODEL, span,
-		   "megatron cannot build '%s': %s", match->class->name, what);
-	diag_help(diags, "megatron builds pre-norm decoders: attention, then an MLP with gelu or "
-			 "gated silu; for any other, leave out 'target = megatron' and emit the "
-			 "manifest");
-	return false;
-}
-
-/* The operator that makes a value, if it is of that kind; it then counts as
- * matched. */
-static const struct ir_operator *take(struct match *match, uint32_t value,
-				      enum ir_operator_kind kind)
-{
-	uint32_t producer = match->class->value[value].producer;
-
-	if (producer == IR_NONE ||
-	    match->class->operator[producer].kind != kind)
-		return NULL;
-	match->used[producer] = true;
-	return &match->class->operator[producer];
-}
-
-/* The same without counting it. */
-static const struct ir_operator *peek(const struct match *match, uint32_t value,
-				      enum ir_operator_kind kind)
-{
-	uint32_t producer = match->class->value[value].producer;
-
-	if (producer == IR_NONE ||
-	    match->class->operator[producer].kind != kind)
-		return NULL;
-	return &match->class->operator[producer];
-}
-
-static struct span span_of(const struct match *match, uint32_t value)
-{
-	uint32_t producer = match->class->value[value].producer;
-
-	return producer == IR_NONE ? match->class->value[value].span :
-				     match->class->operator[producer].span;
-}
-
-static uint64_t size(const struct match *match, const struct ir_extent *extent)
-{
-	return ir_extent_size(match->class, extent);
-}
-
-/* Steps over a dropout, noting its probability. */
-static uint32_t peel_dropout(struct match *match, uint32_t value,
-			     double *probability)
-{
-	const struct ir_operator *dropout = take(match, value, IR_DROPOUT);
-
-	*probability = dropout ? dropout->dropout : 0;
-	return dropout ? dropout->input[0] : value;
-}
-
-/* A norm of `of`; false without a report when it is none. */
-static bool take_norm(struct match *match, uint32_t value, uint32_t *of,
-		      bool *rms)
-{
-	const struct ir_operator *norm = take(match, value, IR_RMSNORM);
-
-	*rms = norm != NULL;
-	if (!norm)
-		norm = take(match, value, IR_LAYERNORM);
-	if (!norm || (!*rms && !norm->bias) || norm->from.term_count)
-		return false;
-	*of = norm->input[0];
-	return true;
-}
-
-/* What is added to a residual: a linear (perhaps behind a dropout), or experts,
- * perhaps with a linear beside them. */
-struct branch {
-	const struct ir_operator *linear, *combine;
-};
-
-static bool find_branch(struct match *match, uint32_t value,
-			struct branch *branch)
-{
-	const struct ir_operator *sum;
-
-	branch->linear = branch->combine = NULL;
-	branch->combine = take(match, value, IR_COMBINE);
-	if (branch->combine)
-		return true;
-	branch->linear = take(match, value, IR_LINEAR);
-	if (branch->linear)
-		return true;
-	sum = peek(match, value, IR_ADD);
-	for (uint32_t i = 0; sum && i < 2; i++) {
-		if (!peek(match, sum->input[i], IR_COMBINE) ||
-		    !peek(match, sum->input[1 - i], IR_LINEAR))
-			continue;
-		take(match, value, IR_ADD);
-		branch->combine = take(match, sum->input[i], IR_COMBINE);
-		branch->linear = take(match, sum->input[1 - i], IR_LINEAR);
-		return true;
-	}
-	return false;
-}
-
-/* residual + branch, in either order. */
-static bool take_residual(struct match *match, uint32_t value,
-			  uint32_t *residual, struct branch *branch,
-			  double *dropout)
-{
-	const struct ir_operator *sum = take(match, value, IR_ADD);
-
-	if (!sum)
-		return refuse(match, span_of(match, value),
-			      "a residual sum is expected here");
-	for (uint32_t i = 0; i < 2; i++) {
-		*residual = sum->input[1 - i];
-		if (find_branch(match,
-				peel_dropout(match, sum->input[i], dropout),
-				branch))
-			return true;
-	}
-	return refuse(match, sum->span,
-		      "one side of this sum must end in a linear or in experts");
-}
-
-struct linears {
-	uint32_t input;			/* the norm's output they all read */
-	uint32_t with_bias, count;
-};
-
-static const struct ir_operator *take_linear(struct match *match,
-					     uint32_t value,
-					     struct linears *linears)
-{
-	const struct ir_operator *linear = take(match, value, IR_LINEAR);
-
-	if (!linear)
-		return NULL;
-	if (linears->count && linear->input[0] != linears->input)
-		return NULL;
-	linears->input = linear->input[0];
-	linears->count++;
-	linears->with_bias += linear->bias;
-	return linear;
-}
-
-/* silu(gate) * up, in either order. */
-static const struct ir_operator *take_gated(struct match *match, uint32_t value,
-					    struct linears *linears)
-{
-	const struct ir_operator *product = take(match, value, IR_MULTIPLY);
-
-	for (uint32_t i = 0; product && i < 2; i++) {
-		const struct ir_operator *silu =
-			take(match, product->input[i], IR_SILU);
-		const struct ir_operator *gate, *up;
-
-		if (!silu)
-			continue;
-		gate = take_linear(match, silu->input[0], linears);
-		up = take_linear(match, product->input[1 - i], linears);
-		if (gate && up &&
-		    size(match, &gate->to) == size(match, &up->to))
-			return up;
-	}
-	return NULL;
-}
-
-/* The MLP that `down` ends; linears->input is what it reads. */
-static bool match_mlp(struct match *match, const struct ir_operator *down,
-		      struct megatron_block *block, uint64_t *ffn,
-		      struct linears *linears)
-{
-	uint32_t value = down->input[0];
-	const struct ir_operator *gelu = take(match, value, IR_GELU);
-	const struct ir_operator *up;
-
-	block->swiglu = gelu == NULL;
-	up = gelu ? take_linear(match, gelu->input[0], linears) :
-		    take_gated(match, value, linears);
-	if (!up)
-		return refuse(match, span_of(match, value),
-			      "the MLP must be a gelu of a linear or a silu-gated product of two");
-	block->hidden = size(match, &up->from);
-	*ffn = size(match, &up->to);
-	if (size(match, &down->from) != *ffn)
-		return refuse(match, down->span,
-			      "the MLP's second linear must read what the first gives");
-	linears->count++;
-	linears->with_bias += down->bias;
-	return true;
-}
-
-/* Experts, and perhaps an MLP beside them; linears->input is what they read. */
-static bool match_experts(struct match *match, const struct branch *branch,
-			  struct megatron_block *block, struct linears *linears)
-{
-	const struct ir_operator *combine = branch->combine;
-	const struct ir_operator *router =
-		take(match, combine->input[1], IR_ROUTER);
-	const struct ir_operator *down =
-		take(match, combine->input[0], IR_LINEAR);
-	const struct ir_operator *dispatch;
-	struct linears inside = { 0 }, beside = { 0 };
-
-	if (!router || !down)
-		return refuse(match, combine->span, "each expert must be an MLP");
-	if (!match_mlp(match, down, block, &block->expert_ffn, &inside))
-		return false;
-	dispatch = take(match, inside.input, IR_DISPATCH);
-	if (!dispatch || dispatch->input[0] != router->input[0])
-		return refuse(match, combine->span,
-			      "experts and their router read one value");
-	linears->input = router->input[0];
-	block->experts = size(match, &router->to);
-	block->top_k = router->top_k;
-	block->router_bias = router->bias;
-	block->expert_bias = inside.with_bias > 0;
-	if (inside.with_bias && inside.with_bias != inside.count)
-		return refuse(match, combine->span,
-			      "the products of an expert have biases all or none");
-	linears->count = inside.count;
-	linears->with_bias = inside.with_bias;
-	if (!branch->linear)
-		return true;
-	if (!match_mlp(match, branch->linear, block, &block->shared_ffn, &beside))
-		return false;
-	if (beside.input != linears->input || beside.with_bias != inside.with_bias)
-		return refuse(match, branch->linear->span,
-			      "a shared expert reads what the others do, and has biases where they have");
-	return true;
-}
-
-/* A linear of a head's norm, or of the value itself. */
-static const struct ir_operator *take_head_linear(struct match *match,
-						  uint32_t value, bool *norm,
-						  struct linears *linears)
-{
-	const struct ir_operator *over = peek(match, value, IR_RMSNORM);
-
-	*norm = over && over->from.term_count;
-	if (*norm) {
-		take(match, value, IR_RMSNORM);
-		value = over->input[0];
-	}
-	return take_linear(match, value, linears);
-}
-
-/* linear(rmsnorm(linear(n, hidden -> rank)), ..): the width of the latent, 0 when
- * it is no such thing. */
-static uint64_t take_latent(struct match *match, uint32_t value,
-			    uint32_t *latent, struct linears *linears)
-{
-	const struct ir_operator *up = take(match, value, IR_LINEAR);
-	const struct ir_operator *down;
-	bool rms;
-
-	if (!up || up->bias || !take_norm(match, up->input[0], latent, &rms) ||
-	    !rms)
-		return 0;
-	/* Keys and values come from one latent. */
-	*latent = up->input[0];
-	down = peek(match, match->class->operator[
-			match->class->value[*latent].producer].input[0],
-		    IR_LINEAR);
-	if (!down)
-		return 0;
-	if (!match->used[down - match->class->operator] &&
-	    !take_linear(match, down->output, linears))
-		return 0;
-	return size(match, &down->to);
-}
-
-static bool match_latent(struct match *match,
-			 const struct ir_operator *attention,
-			 struct megatron_block *block, struct linears *linears)
-{
-	uint32_t query, key, value;
-	const struct ir_operator *shared;
-
-	block->q_rank = take_latent(match, attention->input[0], &query, linears);
-	block->kv_rank = take_latent(match, attention->input[1], &key, linears);
-	shared = take_linear(match, attention->input[3], linears);
-	if (!block->q_rank || !block->kv_rank || !shared ||
-	    take_latent(match, attention->input[2], &value, linears) !=
-		    block->kv_rank || key != value)
-		return refuse(match, attention->span,
-			      "latent attention reads queries of one normalised latent, keys and values of another, and a shared key");
-	block->rope_dim = size(match, &shared->to);
-	block->value_dim = attention->value_size;
-	return true;
-}
-
-static bool match_heads(struct match *match, const struct ir_operator *attention,
-			struct megatron_block *block, struct linears *linears)
-{
-	bool norm[3];
-
-	for (uint32_t i = 0; i < 3; i++)
-		if (!take_head_linear(match, attention->input[i], &norm[i],
-				      linears))
-			return refuse(match, span_of(match, attention->input[i]),
-				      "attention must read three linears of one norm");
-	block->qk_norm = norm[0];
-	if (norm[0] != norm[1] || norm[2])
-		return refuse(match, attention->span,
-			      "heads of queries and keys are normalised, or none");
-	if (attention->value_size != attention->head_size)
-		return refuse(match, attention->span,
-			      "heads of keys and values are of one size");
-	return true;
-}
-
-static bool match_attention(struct match *match, const struct branch *branch,
-			    struct megatron_block *block,
-			    struct linears *linears)
-{
-	const struct ir_operator *out = branch->linear, *attention = NULL;
-	const struct ir_axis *axis = match->class->axis;
-
-	if (out && !branch->combine)
-		attention = take(match, out->input[0], IR_ATTENTION);
-	if (!attention)
-		return refuse(match, out ? span_of(match, out->input[0]) :
-					   branch->combine->span,
-			      "an attention is expected before this linear");
-	if (!attention->causal)
-		return refuse(match, attention->span,
-			      "its attention is causal always");
-	block->heads = axis[attention->heads_axis].size;
-	block->kv_heads = axis[attention->kv_heads_axis].size;
-	block->head_dim = attention->head_size;
-	block->window = attention->window;
-	block->flash = attention->flash;
-	block->attention_dropout = attention->dropout;
-	return attention->input_count > 3 ?
-		       match_latent(match, attention, block, linears) :
-		       match_heads(match, attention, block, linears);
-}
-
-static bool match_biases(struct match *match, struct megatron_block *block,
-			 const struct linears *attention,
-			 const struct linears *mlp, bool out_bias)
-{
-	uint32_t others = mlp->with_bias + out_bias;
-
-	if (attention->with_bias == 0 && others == 0)
-		return true;
-	block->qkv_bias = attention->with_bias == 3 && others == 0;
-	block->bias = attention->with_bias == 3 && others == mlp->count + 1;
-	return block->qkv_bias || block->bias ||
-	       refuse(match, match->class->span,
-		      "its linears have biases all, only before attention, or none");
-}
-
-static bool all_used(struct match *match)
-{
-	for (uint32_t i = 0; i < match->class->operator_count; i++)
-		if (!match->used[i])
-			return refuse(match, match->class->operator[i].span,
-				      "it has nothing like this operator there");
-	return true;
-}
-
-static bool match_block(struct match *match, struct megatron_block *block)
-{
-	const struct ir_class *class = match->class;
-	struct branch mlp_branch, branch;
-	struct linears mlp = { 0 }, attention = { 0 };
-	uint32_t middle, input, norm_of;
-	double attention_drop, mlp_drop;
-	bool rms;
-
-	if (class->input == IR_NONE)
-		return refuse(match, class->span, "a block reads the layer before it");
-	if (!take_residual(match, class->output, &middle, &mlp_branch, &mlp_drop) ||
-	    !(mlp_branch.combine ?
-		      match_experts(match, &mlp_branch, block, &mlp) :
-		      match_mlp(match, mlp_branch.linear, block, &block->ffn,
-				&mlp)))
-		return false;
-	if (!take_norm(match, mlp.input, &norm_of, &block->rmsnorm) ||
-	    norm_of != middle)
-		return refuse(match, span_of(match, mlp.input),
-			      "the MLP must read a norm of what is added to it");
-	if (!take_residual(match, middle, &input, &branch, &attention_drop) ||
-	    !match_attention(match, &branch, block, &attention))
-		return false;
-	if (!take_norm(match, attention.input, &norm_of, &rms) ||
-	    norm_of != input || input != class->input ||
-	    rms != block->rmsnorm)
-		return refuse(match, span_of(match, attention.input),
-			      "attention must read a norm of the layer's input, of the same kind "
-			      "as the MLP's");
-	if (attention_drop != mlp_drop)
-		return refuse(match, class->span,
-			      "both its dropouts have one probability");
-	block->hidden_dropout = mlp_drop;
-	return match_biases(match, block, &attention, &mlp, branch.linear->bias) &&
-	       all_used(match);
-}
 
 static const struct ir_axis *vocabulary_axis(const struct match *match,
 					     const struct ir_extent *extent)
@@ -437,67 +22,56 @@ static const struct ir_axis *vocabulary_axis(const struct match *match,
 static bool match_embedding(struct match *match, struct megatron_model *model)
 {
 	double dropout;
-	uint32_t value = peel_dropout(match, match->class->output, &dropout);
-	const struct ir_operator *embedding = take(match, value, IR_EMBEDDING);
+	uint32_t value = match_dropout(match, match->class->output, &dropout);
+	const struct ir_operator *embedding = match_take(match, value, IR_EMBEDDING);
 	const struct ir_axis *vocabulary;
 
 	if (!embedding)
-		return refuse(match, match->class->span,
+		return match_refuse(match, match->class->span,
 			      "the first layer must be an embedding");
 	vocabulary = vocabulary_axis(match, &embedding->from);
-	if (!vocabulary || size(match, &embedding->to) != model->block.hidden)
-		return refuse(match, embedding->span,
+	if (!vocabulary || match_size(match, &embedding->to) != model->block.hidden)
+		return match_refuse(match, embedding->span,
 			      "the embedding must go from the vocabulary to the width of the "
 			      "blocks");
 	if (dropout != model->block.hidden_dropout)
-		return refuse(match, match->class->span,
+		return match_refuse(match, match->class->span,
 			      "it drops embeddings with the same probability as the blocks' "
 			      "outputs");
 	model->vocabulary = vocabulary->size;
 	model->vocabulary_pad = vocabulary->pad;
 	model->positions = embedding->positions;
-	return all_used(match);
+	return match_all_used(match);
 }
 
 static bool match_head(struct match *match, struct megatron_model *model)
 {
 	const struct ir_class *class = match->class;
 	const struct ir_operator *loss =
-		take(match, class->output, IR_CROSS_ENTROPY);
-	const struct ir_operator *head = take(
+		match_take(match, class->output, IR_CROSS_ENTROPY);
+	const struct ir_operator *head = match_take(
 		match, loss ? loss->input[0] : class->output, IR_LM_HEAD);
 	const struct ir_axis *vocabulary;
 	uint32_t of;
 	bool rms;
 
 	if (!head)
-		return refuse(match, class->span,
+		return match_refuse(match, class->span,
 			      "the last layer must be an output projection and its loss");
-	if (!take_norm(match, head->input[0], &of, &rms) ||
+	if (!match_norm(match, head->input[0], &of, &rms) ||
 	    of != class->input || rms != model->block.rmsnorm)
-		return refuse(match, head->span,
+		return match_refuse(match, head->span,
 			      "the output projection reads a norm of the kind the blocks have");
 	vocabulary = vocabulary_axis(match, &head->to);
 	if (!vocabulary || vocabulary->size != model->vocabulary ||
 	    vocabulary->pad != model->vocabulary_pad)
-		return refuse(match, head->span,
+		return match_refuse(match, head->span,
 			      "embedding and output projection have one vocabulary, padded alike");
 	if (head->bias)
-		return refuse(match, head->span,
+		return match_refuse(match, head->span,
 			      "the output projection has no bias");
 	model->tied = head->tied;
-	return all_used(match);
-}
-
-static struct match start(struct compilation *compilation, const struct ir *ir,
-			  const struct ir_run *run)
-{
-	struct match match = { .compilation = compilation,
-			       .class = &ir->model.class[run->class_index] };
-
-	match.used = ARENA_ARRAY(&compilation->arena, bool,
-				 match.class->operator_count);
-	return match;
+	return match_all_used(match);
 }
 
 /* Equal but for dense MLP against experts. */
@@ -536,30 +110,53 @@ static void join_blocks(struct megatron_block *block,
 	*block = joined;
 }
 
-static bool match_blocks(struct compilation *compilation, const struct ir *ir,
-			 struct megatron_model *model)
+static bool read_block(struct match *match, struct megatron_block *block)
+{
+	const struct ir_class *class = match->class;
+	uint32_t input;
+
+	if (class->input == IR_NONE)
+		return match_refuse(match, class->span,
+				    "a block reads the layer before it");
+	if (!match_decoder(match, class->output, &input, block))
+		return false;
+	if (input != class->input)
+		return match_refuse(match, match_span(match, input),
+				    "attention must read a norm of the layer's input");
+	return match_all_used(match);
+}
+
+static struct match start_run(struct compilation *compilation,
+			      const struct ir_model *model, uint32_t run)
+{
+	return match_start(compilation,
+			   &model->class[model->run[run].class_index]);
+}
+
+static bool match_blocks(struct compilation *compilation,
+			 const struct ir_model *of, struct megatron_model *model,
+			 struct megatron_block *last)
 {
 	struct megatron_block kind[2] = { { 0 } };	/* dense, experts */
 	bool seen[2] = { false };
-	uint32_t runs = ir->model.run_count;
 
-	model->moe_run = ARENA_ARRAY(&compilation->arena, uint32_t, runs);
-	for (uint32_t i = 1; i + 1 < runs; i++) {
-		struct match match =
-			start(compilation, ir, &ir->model.run[i]);
+	model->moe_run = ARENA_ARRAY(&compilation->arena, uint32_t, of->run_count);
+	for (uint32_t i = 1; i < model->block_run_end; i++) {
+		struct match match = start_run(compilation, of, i);
 		struct megatron_block one = { 0 };
 		bool moe;
 
-		if (!match_block(&match, &one))
+		if (!read_block(&match, &one))
 			return false;
 		moe = one.experts > 0;
 		model->moe_run[i] = moe;
 		for (int j = 0; j < 2; j++)
 			if (seen[j] && !same_block(&kind[j], &one))
-				return refuse(&match, match.class->span,
-					      "all its blocks are alike but for experts, and this one differs from those before it");
+				return match_refuse(&match, match.class->span,
+					"all its blocks are alike but for experts, and this one differs from those before it");
 		kind[moe] = one;
 		seen[moe] = true;
+		*last = one;
 	}
 	model->block = kind[seen[1]];
 	if (seen[0] && seen[1])
@@ -567,27 +164,124 @@ static bool match_blocks(struct compilation *compilation, const struct ir *ir,
 	return true;
 }
 
+/* A product without bias over a norm of `of`. */
+static bool take_projection(struct match *match, uint32_t value, bool rms,
+			    uint32_t *of)
+{
+	const struct ir_operator *linear = match_take(match, value, IR_LINEAR);
+	bool is_rms;
+
+	return linear && !linear->bias &&
+	       match_norm(match, linear->input[0], of, &is_rms) && is_rms == rms;
+}
+
+/* linear(norm(embedding)) + linear(norm(trunk)), in either order; in Megatron-LM
+ * one product of both side by side. */
+static bool match_join(struct match *match, uint32_t value,
+		       const struct megatron_model *model)
+{
+	const struct ir_operator *sum = match_take(match, value, IR_ADD);
+	const struct ir_operator *embedding = NULL;
+	uint32_t of[2] = { IR_NONE, IR_NONE };
+
+	for (uint32_t i = 0; sum && i < 2; i++)
+		if (!take_projection(match, sum->input[i], model->block.rmsnorm,
+				     &of[i]))
+			sum = NULL;
+	for (uint32_t i = 0; sum && i < 2; i++)
+		if (of[1 - i] == match->class->input)
+			embedding = match_take(match, of[i], IR_EMBEDDING);
+	if (!embedding || !embedding->tied || embedding->positions ||
+	    embedding->input[0] != match->class->tokens)
+		return match_refuse(match, match_span(match, value),
+				    "a prediction layer joins norms of the trunk and of the shared "
+				    "embedding by products without biases");
+	return true;
+}
+
+/* The layer for multi-token prediction: its loss goes beside the trunk. */
+static bool match_prediction(struct match *match,
+			     const struct megatron_model *model,
+			     const struct megatron_block *last)
+{
+	const struct ir_class *class = match->class;
+	const struct ir_operator *beside =
+		match_take(match, class->output, IR_AUXILIARY_LOSS);
+	const struct ir_operator *loss = !beside ? NULL :
+		match_take(match, beside->input[1], IR_CROSS_ENTROPY);
+	const struct ir_operator *head = !loss ? NULL :
+		match_take(match, loss->input[0], IR_LM_HEAD);
+	struct megatron_block block = { 0 };
+	uint32_t value, input;
+	bool rms;
+
+	if (!head || !head->tied || head->bias ||
+	    beside->input[0] != class->input ||
+	    !match_norm(match, head->input[0], &value, &rms) ||
+	    rms != model->block.rmsnorm)
+		return match_refuse(match, class->span,
+				    "a prediction layer ends in a norm and the shared output "
+				    "projection, and passes the trunk on");
+	if (!match_decoder(match, value, &input, &block) ||
+	    !match_join(match, input, model))
+		return false;
+	if (!same_block(&block, last) ||
+	    (block.experts > 0) != (last->experts > 0))
+		return match_refuse(match, class->span,
+				    "its block is as the last one of the model");
+	if (model->positions)
+		return match_refuse(match, class->span,
+				    "it goes with rotary positions only");
+	return match_all_used(match);
+}
+
+/* Which runs are blocks, and which the layers at the ends. */
+static bool find_runs(struct compilation *compilation, const struct ir_model *of,
+		      struct megatron_model *model)
+{
+	struct match first = start_run(compilation, of, 0);
+	uint32_t end = of->run_count;
+	const struct ir_run *before = end > 1 ? &of->run[end - 2] : NULL;
+
+	if (end < 3 || of->run[0].count != 1 || of->run[end - 1].count != 1)
+		return match_refuse(&first, of->span,
+				    "a model is an embedding, decoder blocks and an output layer");
+	model->block_run_end = end - 1;
+	if (!ir_find_operator(&of->class[before->class_index], IR_AUXILIARY_LOSS))
+		return true;
+	if (end < 4 || before->count != 1)
+		return match_refuse(&first, of->span,
+				    "one layer for multi-token prediction goes behind the blocks: "
+				    "of several each reads the one before it there");
+	model->prediction = 1;
+	model->block_run_end = end - 2;
+	return true;
+}
+
 bool megatron_model_read(struct compilation *compilation, const struct ir *ir,
 			 struct megatron_model *model)
 {
 	const struct ir_model *of = &ir->model;
-	struct match first, last;
+	struct megatron_block last_block = { 0 };
+	struct match first, last, prediction;
 
 	*model = (struct megatron_model){ 0 };
-	first = start(compilation, ir, &of->run[0]);
-	last = start(compilation, ir, &of->run[of->run_count - 1]);
-	if (of->run_count < 3 || of->run[0].count != 1 ||
-	    of->run[of->run_count - 1].count != 1)
-		return refuse(&first, of->span,
-			      "a model is an embedding, decoder blocks and an output layer");
-	if (!match_blocks(compilation, ir, model) ||
+	if (!find_runs(compilation, of, model))
+		return false;
+	first = start_run(compilation, of, 0);
+	last = start_run(compilation, of, of->run_count - 1);
+	prediction = start_run(compilation, of, of->run_count - 2);
+	if (!match_blocks(compilation, of, model, &last_block) ||
 	    !match_embedding(&first, model) || !match_head(&last, model))
 		return false;
+	if (model->prediction &&
+	    !match_prediction(&prediction, model, &last_block))
+		return false;
 	if (model->positions && of->facts.rotary_base > 0)
-		return refuse(&first, of->span,
-			      "positions are learned or rotary, not both");
+		return match_refuse(&first, of->span,
+				    "positions are learned or rotary, not both");
 	if (of->facts.rotary_base != floor(of->facts.rotary_base))
-		return refuse(&first, of->span,
-			      "the base of rotary positions is a whole number");
+		return match_refuse(&first, of->span,
+				    "the base of rotary positions is a whole number");
 	return true;
 }

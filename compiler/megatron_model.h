@@ -2,7 +2,8 @@
  *
  * Reads a model's operator graphs as the one kind of model Megatron-LM builds:
  * embedding, pre-norm decoder blocks that are equal but for their MLP, which is
- * dense or a mixture of experts, final norm, output layer.
+ * dense or a mixture of experts, perhaps one layer for multi-token prediction, final
+ * norm, output layer.
  */
 #ifndef NEST_COMPILER_MEGATRON_MODEL_H
 #define NEST_COMPILER_MEGATRON_MODEL_H
@@ -39,6 +40,8 @@ struct megatron_model {
 	struct megatron_block block;	/* ffn of the dense blocks, if any; experts
 					 * of the others */
 	uint32_t *moe_run;		/* by run of the model: its blocks have experts */
+	uint32_t block_run_end;		/* runs from 1 to before this are blocks */
+	uint32_t prediction;		/* layers for multi-token prediction: 0 or 1 */
 	uint64_t vocabulary;
 	uint32_t vocabulary_pad;	/* rounded up to this x tensor */
 	uint64_t positions;		/* learned; 0: none */

@@ -153,6 +153,8 @@ class Derived:
                 self.virtual = rank_layers // per_stage
             demand(rank_layers % self.virtual == 0, "layers of a rank and virtual stages")
             self.chunks = [rank_layers // self.virtual] * (self.pipeline * self.virtual)
+            self.predictions = [0] * len(self.chunks)
+            self.predictions[-1] = number("--mtp-num-layers", 0)
         if self.virtual > 1:
             demand(self.pipeline > 1, "virtual stages without a pipeline")
             if "--no-overlap-p2p-communication" in arguments:
@@ -174,6 +176,16 @@ class Derived:
             demand(flag not in self.arguments, f"a layout together with {flag}")
         self.virtual = len(stages) // self.pipeline
         self.chunks = [stage.count("t") for stage in stages]
+        self.predictions = [stage.count("m") for stage in stages]
+        wanted = int(self.arguments.get("--mtp-num-layers", 0))
+        demand(flat.count("m") == wanted, "prediction layers of the layout")
+        if wanted:
+            at = next(i for i, count in enumerate(self.predictions) if count)
+            demand(self.predictions[at] == wanted, "prediction layers on several stages")
+            demand("m" not in "".join(flat).rstrip("L").rstrip("m"),
+                   "a prediction layer before a layer")
+            demand(at // self.pipeline == self.virtual - 1,
+                   "prediction layers on no last virtual stage")
 
     def check_model(self, number):
         heads = number("--num-attention-heads")
@@ -193,6 +205,9 @@ class Derived:
         if "--sequence-parallel" in self.arguments:
             demand(self.sequence_length // self.context % self.tensor == 0,
                    "the local sequence is no multiple of tensor")
+        demand("--mtp-num-layers" not in self.arguments
+               or self.arguments.get("--position-embedding-type") in ("rope", "none"),
+               "multi-token prediction with learned positions")
         demand(number("--max-position-embeddings") >= self.sequence_length,
                "fewer positions than tokens")
         demand(not ("--bf16" in self.arguments and "--fp16" in self.arguments),
@@ -304,6 +319,7 @@ def compare(derived, plan):
             inner = sum(kind["count"] for kind in chunk["kinds"])
             index = number * derived.pipeline + stage["index"]
             ends = (index == 0) + (index == len(derived.chunks) - 1)
+            ends += derived.predictions[index]
             demand(derived.chunks[index] == inner - ends, f"layers of chunk {index}")
 
 
