@@ -29,6 +29,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/emit_manifest.c \
 	%D%/emit_megatron.c \
 	%D%/emit_profile.c \
+	%D%/emit_solver_input.c \
 	%D%/emit_summary.c \
 	%D%/emitters.def \
 	%D%/explain_page.c \

@@ -39,6 +39,13 @@ static void forget_network(struct view *view, const struct attempts *attempts)
 	*view = (struct view){ .network = *attempts->problem };
 	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
 		view->network.within[d] = 0;
+	view->network.avoided_count = view->network.pin_count = 0;
+	make_arrays(view, attempts);
+}
+
+void view_true(struct view *view, const struct attempts *attempts)
+{
+	*view = (struct view){ .network = *attempts->problem };
 	make_arrays(view, attempts);
 }
 

@@ -20,6 +20,8 @@ struct view {
 	struct layer_time *layer;	/* by class */
 };
 
+/* The network as it is. */
+void view_true(struct view *view, const struct attempts *attempts);
 /* All devices on one switch, at the rate of the given level. */
 void view_flat(struct view *view, const struct attempts *attempts, uint32_t level);
 /* Nodes (level 0) and one switch above them, at the rate of the level above. */
