@@ -297,6 +297,21 @@ static json_t *make_factors(const struct emit_input *input)
 	return factors;
 }
 
+/* Degrees in the order in which they are laid over the devices. */
+static json_t *make_linear(const struct placement *placement)
+{
+	bool swapped = placement->packing == PACKING_PIPELINE_DATA;
+	json_t *linear = json_object(), *order = json_array();
+
+	json_array_append_new(order, json_string("tensor"));
+	json_array_append_new(order, json_string("context"));
+	json_array_append_new(order, json_string(swapped ? "pipeline" : "data"));
+	json_array_append_new(order, json_string(swapped ? "data" : "pipeline"));
+	set(linear, "order", order);
+	set(linear, "aligned", json_integer(placement->aligned));
+	return linear;
+}
+
 /* A rank's place in its expert group: see solver/network.h. */
 static uint32_t expert_coordinate(const struct emit_input *input,
 				  const struct rank *rank)
@@ -355,12 +370,16 @@ static void print_placement(const struct emit_input *input, struct text *out)
 	enum rank_match match;
 	enum rank_order order =
 		rank_order_choose(input->problem, input->plan, &match);
-	json_t *factors = make_factors(input);
+	bool linear = input->plan->placement.packing != PACKING_FACTORS;
+	json_t *layout = linear ? make_linear(&input->plan->placement) :
+				  make_factors(input);
 
-	text_printf(out, ",\n  \"placement\": {\n    \"order\": \"%s\",\n    \"factors\": ",
-		    rank_order_name(order));
-	json_print(factors, 4, out);
-	json_decref(factors);
+	text_printf(out, ",\n  \"placement\": {\n    \"order\": \"%s\",\n    \"%s\": ",
+		    rank_order_name(order), linear ? "linear" : "factors");
+	json_print(layout, 4, out);
+	json_decref(layout);
+	if (!linear && !ranks_follow_factors(input->problem, input->plan))
+		text_append(out, ",\n    \"moved\": true");
 	if (!input->ranks_as_factors)
 		print_ranks(input, order, out);
 	text_append(out, "\n  }");

@@ -566,19 +566,19 @@ static bool nodes_are_blocks(const struct megatron *megatron)
 {
 	const struct ir_topology *topology = &megatron->ir->topology;
 	uint32_t per_node = topology->level[0].network.fanout;
-	uint32_t used = 1;
+	bool *seen = ARENA_ARRAY(&megatron->input->compilation->arena, bool,
+				 topology->device_count / per_node);
+	uint32_t last = 0;
 
-	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
-		used *= megatron->plan->placement.factor[i][0];
 	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
-		struct rank rank = rank_at(megatron->input->problem,
-					   megatron->plan, megatron->order, i);
-		struct rank first = rank_at(megatron->input->problem,
-					    megatron->plan, megatron->order,
-					    i / used * used);
+		uint32_t node = rank_at(megatron->input->problem,
+					megatron->plan, megatron->order,
+					i).device / per_node;
 
-		if (rank.device / per_node != first.device / per_node)
+		if (seen[node] && node != last)
 			return false;
+		seen[node] = true;
+		last = node;
 	}
 	return true;
 }

@@ -290,6 +290,54 @@ static void print_dimension(struct summary *summary, enum dimension dimension,
 		text_append_char(out, '\n');
 }
 
+/* The order, and the blocks that are kept whole. */
+static void print_linear(struct summary *summary)
+{
+	const struct placement *placement = &summary->plan->placement;
+	bool swapped = placement->packing == PACKING_PIPELINE_DATA;
+	const char *const name[DIMENSION_COUNT] = {
+		"tensor", "context", swapped ? "pipeline" : "data",
+		swapped ? "data" : "pipeline"
+	};
+	const enum dimension dimension[DIMENSION_COUNT] = {
+		DIMENSION_TENSOR, DIMENSION_CONTEXT,
+		swapped ? DIMENSION_PIPELINE : DIMENSION_DATA,
+		swapped ? DIMENSION_DATA : DIMENSION_PIPELINE
+	};
+	struct text *out = summary->out;
+	bool any = false;
+
+	text_append(out, "  linear    in the order of the devices:");
+	for (int i = 0; i < DIMENSION_COUNT; i++) {
+		if (placement->factor[dimension[i]][0] == 1)
+			continue;
+		text_printf(out, "%s %u %s", any ? "," : "",
+			    placement->factor[dimension[i]][0], name[i]);
+		any = true;
+	}
+	text_append_char(out, '\n');
+	if (!placement->aligned)
+		return;
+	text_append(out, "  whole     blocks of ");
+	any = false;
+	for (uint32_t i = 0; i < placement->aligned; i++) {
+		if (placement->factor[dimension[i]][0] == 1)
+			continue;
+		text_printf(out, "%s%s", any ? " x " : "", name[i]);
+		any = true;
+	}
+	text_append(out, " are not cut by a border that they fit within\n");
+}
+
+static void print_avoided(struct summary *summary)
+{
+	const struct problem *problem = summary->input->problem;
+
+	if (problem->avoided_count)
+		text_printf(summary->out, "  avoided   %u devices\n",
+			    problem->avoided_count);
+}
+
 static void print_placement(struct summary *summary)
 {
 	enum rank_match match;
@@ -300,10 +348,15 @@ static void print_placement(struct summary *summary)
 	if (summary->plan->devices == 1)
 		return;
 	text_append(out, "\nPlacement\n");
-	print_dimension(summary, DIMENSION_TENSOR, "tensor");
-	print_dimension(summary, DIMENSION_CONTEXT, "context");
-	print_dimension(summary, DIMENSION_DATA, "data");
-	print_dimension(summary, DIMENSION_PIPELINE, "pipeline");
+	if (summary->plan->placement.packing != PACKING_FACTORS) {
+		print_linear(summary);
+	} else {
+		print_dimension(summary, DIMENSION_TENSOR, "tensor");
+		print_dimension(summary, DIMENSION_CONTEXT, "context");
+		print_dimension(summary, DIMENSION_DATA, "data");
+		print_dimension(summary, DIMENSION_PIPELINE, "pipeline");
+	}
+	print_avoided(summary);
 	text_printf(out, "  %-10s%s order, %s\n", "ranks",
 		    rank_order_name(order),
 		    match == RANK_MATCH_SAME ? "rank r on device r" :

@@ -24,12 +24,14 @@ enum constraint_kind {
 	CONSTRAINT_DOMAIN,		/* `tensor in { .. }` */
 	CONSTRAINT_REQUIREMENT,
 	CONSTRAINT_MEMORY,		/* a limit below the device's memory */
-	CONSTRAINT_PLACE		/* `tensor within node` */
+	CONSTRAINT_PLACE,		/* `tensor within node` */
+	CONSTRAINT_DEVICES		/* `avoid node[17]`, `stage[0] in rack[0]` */
 };
 
 struct constraint {
 	enum constraint_kind kind;
-	uint32_t index;			/* plan variable, requirement or dimension */
+	uint32_t index;			/* plan variable, requirement, dimension, or the
+					 * number of a place rule */
 	struct span span;
 	bool dropped;			/* while asking */
 };
@@ -74,12 +76,31 @@ static void collect(struct inquiry *inquiry)
 		if (job->within[i])
 			VEC_PUSH(&inquiry->constraints, arena, constraint);
 	}
+	for (uint32_t i = 0; i < job->place_count; i++) {
+		struct constraint constraint = { .kind = CONSTRAINT_DEVICES,
+						 .index = job->place[i].rule,
+						 .span = job->place[i].span };
+
+		if (!i || job->place[i].rule != job->place[i - 1].rule)
+			VEC_PUSH(&inquiry->constraints, arena, constraint);
+	}
 	if (job->memory_limit_bytes < inquiry->ir->topology.device.memory_bytes) {
 		struct constraint constraint = { .kind = CONSTRAINT_MEMORY,
 						 .span = job->memory_limit_span };
 
 		VEC_PUSH(&inquiry->constraints, arena, constraint);
 	}
+}
+
+/* Leaves out what one place rule says. */
+static void drop_rule(struct ir_job *job, uint32_t rule)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->place_count; i++)
+		if (job->place[i].rule != rule)
+			job->place[kept++] = job->place[i];
+	job->place_count = kept;
 }
 
 /* The program without the constraints that are dropped. */
@@ -94,6 +115,9 @@ static struct ir *relaxed(struct inquiry *inquiry)
 
 	*ir = *inquiry->ir;
 	ir->job.requirement = requirement;
+	ir->job.place = ARENA_ARRAY(arena, struct ir_place, job->place_count);
+	for (uint32_t i = 0; i < job->place_count; i++)
+		ir->job.place[i] = job->place[i];
 	for (size_t i = 0; i < inquiry->constraints.count; i++) {
 		const struct constraint *constraint =
 			&inquiry->constraints.at[i];
@@ -111,6 +135,9 @@ static struct ir *relaxed(struct inquiry *inquiry)
 		} else if (constraint->dropped &&
 			   constraint->kind == CONSTRAINT_PLACE) {
 			ir->job.within[constraint->index] = 0;
+		} else if (constraint->dropped &&
+			   constraint->kind == CONSTRAINT_DEVICES) {
+			drop_rule(&ir->job, constraint->index);
 		} else if (constraint->dropped) {
 			ir->job.memory_limit_bytes =
 				ir->topology.device.memory_bytes;
@@ -167,7 +194,8 @@ static int reluctance(const struct constraint *constraint)
 	if (constraint->kind == CONSTRAINT_MEMORY)
 		return 4;
 	if (constraint->kind == CONSTRAINT_REQUIREMENT ||
-	    constraint->kind == CONSTRAINT_PLACE)
+	    constraint->kind == CONSTRAINT_PLACE ||
+	    constraint->kind == CONSTRAINT_DEVICES)
 		return 3;
 	switch ((enum plan_variable)constraint->index) {
 	case VARIABLE_ZERO:
@@ -244,6 +272,7 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 		return;
 	case CONSTRAINT_REQUIREMENT:
 	case CONSTRAINT_PLACE:
+	case CONSTRAINT_DEVICES:
 		diag_help(diags, "without %s a plan exists: %s, with %s a device",
 			  written(inquiry, constraint->span),
 			  degrees(inquiry, plan, inquiry->problem),
@@ -279,6 +308,14 @@ static bool advise_change(struct inquiry *inquiry, const bool *in_core)
 	return false;
 }
 
+static bool rule_avoids(const struct ir_job *job, uint32_t rule)
+{
+	for (uint32_t i = 0; i < job->place_count; i++)
+		if (job->place[i].rule == rule)
+			return job->place[i].avoid;
+	return false;
+}
+
 static void name_constraint(struct inquiry *inquiry,
 			    const struct constraint *constraint)
 {
@@ -306,6 +343,12 @@ static void name_constraint(struct inquiry *inquiry,
 		return;
 	case CONSTRAINT_PLACE:
 		diag_note(diags, constraint->span, "it must be placed so");
+		return;
+	case CONSTRAINT_DEVICES:
+		diag_note(diags, constraint->span,
+			  rule_avoids(job, constraint->index) ?
+				  "these devices are avoided" :
+				  "it must be on these devices");
 		return;
 	}
 }

@@ -269,6 +269,16 @@ struct ir_plan {
 	struct ir_domain domain[VARIABLE_DEVICES + 1];	/* by plan variable */
 };
 
+/* A `place` rule about particular devices. */
+struct ir_place {
+	bool avoid;			/* no plan uses them; else they must hold: */
+	bool last;			/*   the last pipeline rank, */
+	uint32_t rank;			/*   or this one */
+	uint32_t first, count;		/* devices */
+	uint32_t rule;			/* its number in the source: one may make several */
+	struct span span;
+};
+
 /* Measured compute time of one layer of a class under one shape, for one
  * micro-batch on one device. */
 struct ir_measurement {
@@ -308,6 +318,8 @@ struct ir_job {
 	 * that is said. */
 	uint32_t within[DIMENSION_COUNT];
 	struct span within_span[DIMENSION_COUNT];
+	struct ir_place *place;		/* by rule */
+	uint32_t place_count;
 	struct ir_requirement *requirement;
 	uint32_t requirement_count;
 	struct predicate *objective;

@@ -252,6 +252,34 @@ static void print_domain(struct text *out, enum plan_variable variable,
 	text_append(out, " }\n");
 }
 
+static void print_places(struct text *out, const struct ir_job *job)
+{
+	static const char *const name[DIMENSION_COUNT] = {
+		[DIMENSION_TENSOR] = "tensor",
+		[DIMENSION_CONTEXT] = "context",
+		[DIMENSION_DATA] = "data",
+		[DIMENSION_PIPELINE] = "pipeline",
+	};
+
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		if (job->within[i])
+			text_printf(out, "  place %s within %" PRIu32 " levels\n",
+				    name[i], job->within[i]);
+	for (uint32_t i = 0; i < job->place_count; i++) {
+		const struct ir_place *place = &job->place[i];
+
+		if (place->avoid)
+			text_append(out, "  place avoid");
+		else if (place->last)
+			text_append(out, "  place last stage in");
+		else
+			text_printf(out, "  place stage %" PRIu32 " in",
+				    place->rank);
+		text_printf(out, " devices %" PRIu32 " .. %" PRIu32 "\n",
+			    place->first, place->first + place->count - 1);
+	}
+}
+
 static void print_job(struct text *out, const struct ir_job *job)
 {
 	text_printf(out, "job %s global_batch=%" PRIu32
@@ -278,6 +306,7 @@ static void print_job(struct text *out, const struct ir_job *job)
 			text_printf(out, " else \"%s\"", job->requirement[i].reason);
 		text_append_char(out, '\n');
 	}
+	print_places(out, job);
 	for (uint32_t i = 0; i < job->objective_count; i++) {
 		text_append(out, "  minimize");
 		print_predicate(out, &job->objective[i]);

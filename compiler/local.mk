@@ -101,6 +101,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/performance.h \
 	%D%/pipeline.c \
 	%D%/pipeline.h \
+	%D%/place_part.c \
+	%D%/place_part.h \
 	%D%/plan_value.c \
 	%D%/plan_value.h \
 	%D%/plan_verify.c \

@@ -80,7 +80,8 @@ static bool verify_degrees(struct verify *verify)
 
 		for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
 			product *= verify->plan->placement.factor[i][j];
-		if (product > topology->level[j].network.fanout)
+		if (product > topology->level[j].network.fanout &&
+		    verify->plan->placement.packing == PACKING_FACTORS)
 			return fail(verify, "the factors at level '%s' exceed its fan-out",
 				    topology->level[j].name);
 	}
@@ -285,9 +286,8 @@ static uint32_t members_together(const struct verify *verify,
 		uint32_t device;
 
 		rank.coordinate[dimension] = i;
-		device = network_device(verify->problem,
-					&verify->plan->placement,
-					rank.coordinate);
+		device = rank_device(verify->problem, verify->plan,
+				     rank.coordinate);
 		if (i == 0)
 			first = device / size;
 		together += device / size == first;
@@ -315,21 +315,65 @@ static bool verify_groups(struct verify *verify, uint32_t number)
 	return true;
 }
 
+/* Rules about particular devices. */
+static bool verify_place(struct verify *verify, const struct ir_place *place,
+			 const struct rank *rank)
+{
+	uint32_t stage = rank->coordinate[DIMENSION_PIPELINE];
+	uint32_t bound = place->last ? verify->plan->choice.pipeline - 1 :
+				       place->rank;
+	bool inside = rank->device >= place->first &&
+		      rank->device - place->first < place->count;
+
+	if (place->avoid ? inside : stage == bound && !inside)
+		return fail(verify, "rank %u is on device %u, against a place rule",
+			    rank->number, rank->device);
+	return true;
+}
+
+/* Ranks that differ in one coordinate only lie in one child of the level that the
+ * dimension must not leave. */
+static bool verify_within(struct verify *verify, const struct rank *rank)
+{
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		uint32_t level = verify->ir->job.within[i], size = 1;
+		struct rank first = *rank;
+
+		for (uint32_t j = 0; j < level; j++)
+			size *= verify->ir->topology.level[j].network.fanout;
+		first.coordinate[i] = 0;
+		first.device = rank_device(verify->problem, verify->plan,
+					   first.coordinate);
+		if (level && first.device / size != rank->device / size)
+			return fail(verify, "the %s group of rank %u leaves the level that it "
+					    "must stay within",
+				    dimension_name[i], rank->number);
+	}
+	return true;
+}
+
 static bool verify_ranks(struct verify *verify)
 {
+	const struct ir_job *job = &verify->ir->job;
 	uint32_t device_count = verify->ir->topology.device_count;
 	bool *taken = ARENA_ARRAY(verify->scratch, bool, device_count);
 
 	for (uint32_t i = 0; i < verify->plan->devices; i++) {
-		uint32_t device = rank_at(verify->problem, verify->plan,
-					  RANK_ORDER_DATA_PIPELINE, i).device;
+		struct rank rank = rank_at(verify->problem, verify->plan,
+					   RANK_ORDER_DATA_PIPELINE, i);
 
-		if (device >= device_count || taken[device])
+		if (rank.device >= device_count || taken[rank.device])
 			return fail(verify, "rank %u has no device of its own", i);
-		taken[device] = true;
+		taken[rank.device] = true;
+		for (uint32_t j = 0; j < job->place_count; j++)
+			if (!verify_place(verify, &job->place[j], &rank))
+				return false;
+		if (!verify_within(verify, &rank))
+			return false;
 	}
-	return verify_groups(verify, 0) &&
-	       verify_groups(verify, verify->plan->devices - 1);
+	return verify->plan->placement.packing != PACKING_FACTORS ||
+	       (verify_groups(verify, 0) &&
+		verify_groups(verify, verify->plan->devices - 1));
 }
 
 static bool verify_requirements(struct verify *verify)

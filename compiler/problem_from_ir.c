@@ -197,6 +197,36 @@ static bool build_rules(struct problem_build *build)
 	}
 }
 
+/* Devices to avoid, each once, and pins. */
+static void build_places(struct problem_build *build)
+{
+	const struct ir_job *job = &build->ir->job;
+	struct problem *problem = &build->built->problem;
+	bool *avoided = ARENA_ARRAY(build->arena, bool, problem->device_count);
+	uint32_t *at = ARENA_ARRAY(build->arena, uint32_t, problem->device_count);
+	struct problem_pin *pin = ARENA_ARRAY(build->arena, struct problem_pin,
+					      PIN_MAX);
+
+	for (uint32_t i = 0; i < job->place_count; i++) {
+		const struct ir_place *place = &job->place[i];
+
+		for (uint32_t j = 0; place->avoid && j < place->count; j++)
+			avoided[place->first + j] = true;
+		if (!place->avoid)
+			pin[problem->pin_count++] = (struct problem_pin){
+				.last = place->last,
+				.rank = place->rank,
+				.first = place->first,
+				.count = place->count,
+			};
+	}
+	for (uint32_t i = 0; i < problem->device_count; i++)
+		if (avoided[i])
+			at[problem->avoided_count++] = i;
+	problem->avoided = at;
+	problem->pin = pin;
+}
+
 static void build_domains(struct problem_build *build)
 {
 	struct problem *problem = &build->built->problem;
@@ -230,6 +260,8 @@ struct problem *problem_from_ir(struct compilation *compilation,
 	build_chain(&build);
 	build_network(&build);
 	build_training(&build);
+	if (ir->job.place_count)
+		build_places(&build);
 	build_domains(&build);
 	build_requirements(&build);
 	problem_build_costs(&build);

@@ -30,6 +30,34 @@ void plan_degrees(const struct problem *problem, const struct plan *plan,
 	degree[DIMENSION_PIPELINE] = plan->choice.pipeline;
 }
 
+uint32_t rank_device(const struct problem *problem, const struct plan *plan,
+		     const uint32_t coordinate[DIMENSION_COUNT])
+{
+	uint32_t degree[DIMENSION_COUNT], number = 0;
+
+	if (!plan->device)
+		return network_device(problem, &plan->placement, coordinate);
+	plan_degrees(problem, plan, degree);
+	for (uint32_t d = DIMENSION_COUNT; d-- > 0;)
+		number = number * degree[d] + coordinate[d];
+	return plan->device[number];
+}
+
+bool ranks_follow_factors(const struct problem *problem, const struct plan *plan)
+{
+	if (plan->placement.packing != PACKING_FACTORS)
+		return false;
+	for (uint32_t i = 0; i < plan->devices; i++) {
+		struct rank rank = rank_at(problem, plan,
+					   RANK_ORDER_DATA_PIPELINE, i);
+
+		if (rank.device != network_device(problem, &plan->placement,
+						  rank.coordinate))
+			return false;
+	}
+	return true;
+}
+
 struct rank rank_at(const struct problem *problem, const struct plan *plan,
 		    enum rank_order order, uint32_t number)
 {
@@ -43,7 +71,7 @@ struct rank rank_at(const struct problem *problem, const struct plan *plan,
 		rank.coordinate[dimension] = rest % degree[dimension];
 		rest /= degree[dimension];
 	}
-	rank.device = network_device(problem, &plan->placement, rank.coordinate);
+	rank.device = rank_device(problem, plan, rank.coordinate);
 	return rank;
 }
 

@@ -40,6 +40,14 @@ const char *rank_order_name(enum rank_order order);
 void plan_degrees(const struct problem *problem, const struct plan *plan,
 		  uint32_t degree[DIMENSION_COUNT]);
 
+/* The device at a rank's coordinates. */
+uint32_t rank_device(const struct problem *problem, const struct plan *plan,
+		     const uint32_t coordinate[DIMENSION_COUNT]);
+
+/* Whether every rank's device is what the placement's factors say: no rule and no
+ * linear packing moves any. */
+bool ranks_follow_factors(const struct problem *problem, const struct plan *plan);
+
 /* The coordinates and device of rank `number`. */
 struct rank rank_at(const struct problem *problem, const struct plan *plan,
 		    enum rank_order order, uint32_t number);

@@ -256,7 +256,8 @@ static void put_within(struct format *format, const struct ast *item)
 	} else {
 		format_put(format, "avoid ");
 	}
-	format_expression(format, item->child[1], POWER_OR, 0);
+	format_expression(format, item->child[1],
+			  item->child[0] ? POWER_OR : POWER_VALUE, 0);
 }
 
 static void put_import(struct format *format, const struct ast *item)

@@ -396,6 +396,8 @@ item:
 		$$ = named(with2(parse, AST_WITHIN, @$, NULL, $expression),
 			   $1, @1);
 	}
+|	"avoid" set
+	{ $$ = named(with2(parse, AST_WITHIN, @$, NULL, $set), $1, @1); }
 |	"node" place ":" expression network_body
 	{
 		$$ = with3(parse, AST_NODE_ITEM, @$, $place, $expression,
