@@ -5,6 +5,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 %C%_libcompiler_a_SOURCES = \
 	%D%/cli.c \
 	%D%/cli.h \
+	%D%/cli_help.c \
+	%D%/cli_internal.h \
+	%D%/cli_option.c \
 	%D%/cmd_check.c \
 	%D%/cmd_compare.c \
 	%D%/cmd_compile.c \
