@@ -233,6 +233,10 @@ static bool check_options(const struct reading *reading)
 		cli_complain("'compile' takes one --solver; 'nestc compare' puts several side by side");
 		return false;
 	}
+	if (cli->command == COMMAND_CHECK && cli->fmt_diff && !cli->fix) {
+		cli_complain("'--diff' of check shows what '--fix' would change: give both");
+		return false;
+	}
 	return true;
 }
 
@@ -355,6 +359,7 @@ void cli_prepare(const struct cli *cli, struct compilation *compilation)
 	compilation->override = cli->override;
 	compilation->override_count = cli->override_count;
 	compilation->allow_extern = cli->allow_extern;
+	compilation->sources.stdin_name = cli->stdin_name;
 	compilation->operator_names = ir_operator_names;
 	compilation->count_parameters = model_count_parameters;
 	compilation->call_extern = native_call;

@@ -93,7 +93,9 @@ struct cli {
 	bool timing;
 	struct lint_levels lint;
 	bool fmt_check;			/* --check of fmt */
-	bool fmt_diff;
+	bool fmt_diff;			/* --diff of fmt, and of check --fix */
+	bool fix;
+	const char *stdin_name;		/* NULL: "<stdin>" */
 	bool json;
 	bool verbose;
 	bool quiet;

@@ -257,6 +257,12 @@ bool cli_take_option(struct reading *reading, enum cli_option option,
 	case OPTION_FMT_DIFF:
 		cli->fmt_diff = true;
 		return true;
+	case OPTION_FIX:
+		cli->fix = true;
+		return true;
+	case OPTION_STDIN_NAME:
+		cli->stdin_name = argument;
+		return true;
 	case OPTION_JSON:
 		cli->json = true;
 		return true;

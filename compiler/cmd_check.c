@@ -5,6 +5,7 @@
  */
 #include "compiler/cli.h"
 #include "compiler/depfile.h"
+#include "compiler/fix_specs.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
 #include "compiler/print_problem.h"
@@ -92,19 +93,30 @@ static enum status write_results(const struct cli *cli,
 	return outputs_write(&outputs) ? STATUS_DONE : STATUS_FILE;
 }
 
-enum status cmd_check(const struct cli *cli)
+static enum status check_specs(const struct cli *cli,
+			       struct compilation *compilation)
 {
-	struct compilation compilation;
 	enum status status = STATUS_DONE;
 	struct text dump;
 
-	cli_prepare(cli, &compilation);
-	text_init(&dump, &compilation.arena);
+	text_init(&dump, &compilation->arena);
 	for (uint32_t i = 0; i < cli->operand_count; i++)
-		status = worse(status, check_spec(cli, &compilation,
+		status = worse(status, check_spec(cli, compilation,
 						  cli->operand[i], &dump));
 	if (status == STATUS_DONE)
-		status = write_results(cli, &compilation, &dump);
+		status = write_results(cli, compilation, &dump);
+	return status;
+}
+
+enum status cmd_check(const struct cli *cli)
+{
+	struct compilation compilation;
+	enum status status;
+
+	if (cli->fix)
+		return fix_specs(cli, check_specs);
+	cli_prepare(cli, &compilation);
+	status = check_specs(cli, &compilation);
 	cli_flush(cli, &compilation);
 	compilation_release(&compilation);
 	return status;

@@ -39,6 +39,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/explain_page.h \
 	%D%/explain_plan.c \
 	%D%/explain_plan.h \
+	%D%/fix_specs.c \
+	%D%/fix_specs.h \
 	%D%/flops.c \
 	%D%/flops.h \
 	%D%/hand_plan.c \

@@ -35,6 +35,14 @@ bool compilation_read(struct compilation *compilation, const char *path,
 {
 	struct diags *diags = &compilation->diags;
 
+	for (const struct overlay *overlay = compilation->overlay; overlay;
+	     overlay = overlay->next) {
+		if (strcmp(overlay->path, path) != 0)
+			continue;
+		*file = sources_add_file(&compilation->sources, path,
+					 overlay->bytes, overlay->length);
+		return true;
+	}
 	errno = 0;
 	switch (sources_read(&compilation->sources, path, file)) {
 	case SOURCE_OK:

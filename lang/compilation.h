@@ -43,6 +43,14 @@ struct embedded_file {
 };
 extern const struct embedded_file nest_stdlib[];
 
+/* Bytes that count in the place of a file's own. */
+struct overlay {
+	const char *path;	/* as it is asked for */
+	const char *bytes;
+	size_t length;
+	const struct overlay *next;
+};
+
 struct compilation {
 	struct arena arena;
 	struct intern intern;
@@ -55,6 +63,7 @@ struct compilation {
 	struct override *override;
 	uint32_t override_count;
 	bool allow_extern;
+	const struct overlay *overlay;
 	/* Names of the operators templates may call, ending with NULL. The
 	 * compiler sets them; while NULL, any callee is let pass there. */
 	const char *const *operator_names;

@@ -262,6 +262,13 @@ void diag_fix(struct diags *diags, struct span span, const char *replacement)
 		 arena_copy(diags->arena, replacement, strlen(replacement)));
 }
 
+void diag_fix_safe(struct diags *diags, struct span span,
+		   const char *replacement)
+{
+	add_part(diags, DIAG_FIX_SAFE, span,
+		 arena_copy(diags->arena, replacement, strlen(replacement)));
+}
+
 void diag_push_frame(struct diags *diags, struct diag_frame *frame,
 		     struct span span, const char *text)
 {

@@ -32,7 +32,8 @@ enum diag_part_kind {
 	DIAG_LABEL,	/* second range in the same drawing, drawn with ~ */
 	DIAG_REMARK,	/* "note:", with or without a place of its own */
 	DIAG_HELP,	/* "help:", one concrete way out */
-	DIAG_FIX,	/* replacement text for the span */
+	DIAG_FIX,	/* replacement text for the span: likely what was meant */
+	DIAG_FIX_SAFE,	/* likewise, and surely: a program may apply it */
 };
 
 struct diag_part {
@@ -101,6 +102,10 @@ void diag_note(struct diags *diags, struct span span, const char *format, ...)
 void diag_help(struct diags *diags, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void diag_fix(struct diags *diags, struct span span, const char *replacement);
+/* A fix that nobody has to look at: it keeps what the spec means, or is the only
+ * thing that can have been meant. 'check --fix' applies it. */
+void diag_fix_safe(struct diags *diags, struct span span,
+		   const char *replacement);
 
 void diag_push_frame(struct diags *diags, struct diag_frame *frame,
 		     struct span span, const char *text);

@@ -113,7 +113,9 @@ static void add_fix(const struct diags *diags, json_t *list,
 		edit = json_object();
 	json_object_set_new(edit, "replacement",
 			    json_text(diags->arena, part->text));
-	json_object_set_new(object, "applicability", json_string("maybe"));
+	json_object_set_new(object, "applicability",
+			    json_string(part->kind == DIAG_FIX_SAFE ? "safe" :
+								      "maybe"));
 	json_object_set_new(object, "edits", json_pack("[o]", edit));
 	json_array_append_new(list, object);
 }
@@ -131,7 +133,8 @@ void diag_render_json(const struct diags *diags, const struct diagnostic *diag,
 	for (part = diag->parts; part; part = part->next) {
 		if (part->kind == DIAG_LABEL)
 			add_span(diags, spans, part->span, part->text, false);
-		else if (part->kind == DIAG_FIX)
+		else if (part->kind == DIAG_FIX ||
+			 part->kind == DIAG_FIX_SAFE)
 			add_fix(diags, fixes, part);
 		else
 			add_remark(diags, notes, part);
@@ -264,7 +267,7 @@ static json_t *sarif_result(const struct diags *diags,
 
 	append_if(locations, sarif_location(diags, diag->span, diag->label));
 	for (part = diag->parts; part; part = part->next) {
-		if (part->kind == DIAG_FIX)
+		if (part->kind == DIAG_FIX || part->kind == DIAG_FIX_SAFE)
 			append_if(fixes, sarif_fix(diags, part));
 		else
 			append_if(related, sarif_location(diags, part->span,

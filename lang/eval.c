@@ -11,6 +11,7 @@
 #include "lang/base/vec.h"
 #include "lang/call.h"
 #include "lang/eval_internal.h"
+#include "lang/fix.h"
 #include "lang/module.h"
 #include "lang/symbol.h"
 
@@ -193,6 +194,7 @@ bool report_unknown_name(struct compilation *compilation,
 		suggestion = symbol_suggest(SYMBOL_WORD, name);
 	if (home) {
 		diag_help(diags, "add 'import %s', which declares it", home);
+		fix_add_import(compilation, span.file, home);
 	} else if (suggestion) {
 		diag_help(diags, "did you mean '%s'?", suggestion);
 		diag_fix(diags, span, suggestion);

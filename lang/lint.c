@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names that are never used. A name counts as used wherever it stands in the
- * part of the text where it could be meant, whatever it means there: a warning
- * is given only where nobody can have meant it.
+ * The table of warnings, and names that are never used. A name counts as used
+ * wherever it stands in the part of the text where it could be meant, whatever
+ * it means there: a warning is given only where nobody can have meant it.
  */
-#include "lang/lint.h"
+#include "lang/lint_internal.h"
 
 #include <string.h>
 
-#include "lang/ast.h"
 #include "lang/call.h"
-#include "lang/compilation.h"
-#include "lang/module.h"
+#include "lang/fix.h"
 
 static const struct {
 	const char *name;
@@ -20,14 +18,6 @@ static const struct {
 #define LINT(enumerator, name, code) { name, code },
 #include "lang/lint.def"
 #undef LINT
-};
-
-struct linter {
-	struct compilation *compilation;
-	const struct module *module;
-	const struct lint_levels *levels;
-	const char **slot;		/* names used in the file: hash table */
-	size_t capacity;		/* a power of two */
 };
 
 enum lint lint_find(const char *name)
@@ -46,21 +36,19 @@ const char *lint_suggest(const char *name)
 	return NULL;
 }
 
-static void report(struct linter *linter, enum lint lint, struct span span,
-		   const char *message)
+bool lint_report(struct linter *linter, enum lint lint, struct span span,
+		 const char *message)
 {
 	struct diags *diags = &linter->compilation->diags;
+	enum lint_level level = linter->levels->level[lint];
 
-	switch (linter->levels->level[lint]) {
-	case LINT_OFF:
-		return;
-	case LINT_WARNING:
-		diag_warning(diags, lints[lint].code, span, "%s", message);
-		return;
-	case LINT_ERROR:
+	if (level == LINT_OFF || lint_is_allowed(linter, lint, span))
+		return false;
+	if (level == LINT_ERROR)
 		diag_error(diags, lints[lint].code, span, "%s", message);
-		return;
-	}
+	else
+		diag_warning(diags, lints[lint].code, span, "%s", message);
+	return true;
 }
 
 /* ---- uses ---- */
@@ -156,14 +144,15 @@ static void lint_import(struct linter *linter, const struct ast *import)
 {
 	if (import_is_used(linter, import))
 		return;
-	report(linter, LINT_UNUSED_IMPORT, import->span,
-	       "nothing of this import is used");
+	if (lint_report(linter, LINT_UNUSED_IMPORT, import->span,
+		   "nothing of this import is used"))
+		fix_remove_item(linter->compilation, import->span);
 }
 
 static void lint_param(struct linter *linter, const struct ast *param)
 {
 	if (!is_used(linter, param->name))
-		report(linter, LINT_UNUSED_PARAM, param->name_span,
+		lint_report(linter, LINT_UNUSED_PARAM, param->name_span,
 		       arena_printf(&linter->compilation->arena,
 				    "the param '%s' is never used",
 				    param->name));
@@ -189,7 +178,7 @@ static void lint_parameters(struct linter *linter,
 		    uses(parameters, parameter->name) ||
 		    uses(declaration_body(declaration), parameter->name))
 			continue;
-		report(linter, LINT_UNUSED_PARAMETER, parameter->name_span,
+		lint_report(linter, LINT_UNUSED_PARAMETER, parameter->name_span,
 		       arena_printf(&linter->compilation->arena,
 				    "the parameter '%s' of '%s' is never used",
 				    parameter->name, declaration->name));
@@ -208,7 +197,7 @@ static void lint_lets(struct linter *linter, const struct ast *body,
 		    (is_record ? is_used(linter, item->name)
 			       : uses(body, item->name)))
 			continue;
-		report(linter, LINT_UNUSED_LET, item->name_span,
+		lint_report(linter, LINT_UNUSED_LET, item->name_span,
 		       arena_printf(&linter->compilation->arena,
 				    "'%s' is never used", item->name));
 	}
@@ -254,7 +243,11 @@ void lint_module(struct compilation *compilation, const struct module *module,
 		.levels = levels,
 	};
 
+	lint_collect_allows(&linter);
 	collect_uses(&linter);
 	for (uint32_t i = 0; i < module->tree->child_count; i++)
 		lint_declaration(&linter, module->tree->child[i]);
+	lint_names(&linter);
+	lint_units(&linter);
+	lint_unused_allows(&linter);
 }

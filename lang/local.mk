@@ -46,6 +46,8 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_record.h \
 	%D%/eval_topology.c \
 	%D%/eval_with.c \
+	%D%/fix.c \
+	%D%/fix.h \
 	%D%/format.c \
 	%D%/format.h \
 	%D%/format_expression.c \
@@ -55,6 +57,10 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/lint.c \
 	%D%/lint.def \
 	%D%/lint.h \
+	%D%/lint_allow.c \
+	%D%/lint_internal.h \
+	%D%/lint_name.c \
+	%D%/lint_unit.c \
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \
@@ -74,6 +80,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/unit.c \
 	%D%/unit.h \
 	%D%/units.def \
+	%D%/usual.def \
 	%D%/value.c \
 	%D%/value.h \
 	%D%/words.def

@@ -432,7 +432,7 @@ static void report_no_edition(struct parse *parse)
 	diag_error(diags, E_EDITION, start,
 		   "the file does not begin with its edition");
 	diag_help(diags, "write 'nest 1' as its first line");
-	diag_fix(diags, start, "nest 1\n");
+	diag_fix_safe(diags, start, "nest 1\n");
 }
 
 struct ast *parse_file(struct compilation *compilation, uint32_t file,

@@ -179,13 +179,24 @@ static const char *canonical_path(struct arena *arena, const char *path)
 	return copy;
 }
 
+uint32_t sources_add_file(struct sources *sources, const char *path,
+			  const char *bytes, size_t length)
+{
+	if (strcmp(path, "-") != 0)
+		return sources_add(sources, path,
+				   canonical_path(sources->arena, path), bytes,
+				   length, false);
+	return sources_add(sources,
+			   sources->stdin_name ? sources->stdin_name :
+						 "<stdin>",
+			   "<stdin>", bytes, length, false);
+}
+
 enum source_status sources_read(struct sources *sources, const char *path,
 				uint32_t *file)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	FILE *in = is_stdin ? stdin : fopen(path, "rb");
-	const char *name = is_stdin ? "<stdin>" : path;
-	const char *canonical;
 	uint32_t offset;
 	size_t length;
 	bool too_large;
@@ -206,8 +217,7 @@ enum source_status sources_read(struct sources *sources, const char *path,
 		free(bytes);
 		return SOURCE_TOO_LARGE;
 	}
-	canonical = is_stdin ? name : canonical_path(sources->arena, path);
-	*file = sources_add(sources, name, canonical, bytes, length, false);
+	*file = sources_add_file(sources, path, bytes, length);
 	free(bytes);
 	return source_is_text(sources->at[*file], &offset) ? SOURCE_OK
 							   : SOURCE_NOT_TEXT;

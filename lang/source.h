@@ -46,6 +46,8 @@ struct source {
 
 struct sources {
 	struct arena *arena;
+	const char *stdin_name;		/* as which standard input is shown, and beside
+					 * which its imports lie; NULL: "<stdin>" */
 	struct source **at;
 	uint32_t count;
 	uint32_t capacity;
@@ -71,6 +73,10 @@ enum source_status {
 	SOURCE_NOT_TEXT,	/* holds a NUL byte or is not valid UTF-8; added
 				 * all the same: parse_file reports where */
 };
+
+/* Adds bytes in the place of a file that is not read ("-": standard input). */
+uint32_t sources_add_file(struct sources *sources, const char *path,
+			  const char *bytes, size_t length);
 
 /* Reads a file ("-" is standard input) and adds it; *file receives the number. */
 enum source_status sources_read(struct sources *sources, const char *path,

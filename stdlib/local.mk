@@ -74,6 +74,10 @@ explain_pages = \
 	E0251.md \
 	E0252.md \
 	E0253.md \
+	E0254.md \
+	E0255.md \
+	E0256.md \
+	E0257.md \
 	E0301.md \
 	E0302.md \
 	E0303.md \

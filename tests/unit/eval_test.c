@@ -327,7 +327,6 @@ static void test_records(void **state)
 		{ "card with { memory { x = 1 } }", E_WITH, NULL },
 		{ "cluster with { level pod { fanout = 2 } }", E_WITH, NULL },
 		{ "cluster with { gpus = 2 }", E_WITH, "as an argument" },
-		{ "cluster with { children = [2, 2] }", E_NOT_YET, NULL },
 		{ "3 with { memory = 1GiB }", E_TYPE, NULL },
 		{ "embedding(vocab = 8, hidden = 4) with { x = 1 }", E_WITH,
 		  NULL },

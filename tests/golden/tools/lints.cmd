@@ -1,0 +1,5 @@
+nestc check hiding.nest
+nestc check deprecated.nest
+nestc check units.nest
+nestc check units.nest -W no-suspicious-unit -E unused-allow
+nestc check units.nest -Werror -q 2>&1 | grep -c error
