@@ -62,6 +62,10 @@ dist-tests:
 .PHONY: bench
 bench: nestc$(EXEEXT) $(bench_programs)
 	$(SHELL) $(srcdir)/tests/bench/bench.sh
+# Iteration times against the published runs in NESTC_MEASURED_DIR.
+.PHONY: bench-fidelity
+bench-fidelity: nestc$(EXEEXT) %D%/bench/fidelity_bench$(EXEEXT)
+	%D%/bench/fidelity_bench
 EXTRA_DIST += %D%/bench/bench.sh
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs)

@@ -176,17 +176,23 @@ prop_tests += %D%/prop/strategy_prop
 
 bench_programs =
 bench_programs += %D%/bench/command_bench
-%C%_bench_command_bench_SOURCES = %D%/bench/command_bench.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_command_bench_SOURCES = %D%/bench/command_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/fidelity_bench
-%C%_bench_fidelity_bench_SOURCES = %D%/bench/fidelity_bench.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_fidelity_bench_SOURCES = %D%/bench/fidelity_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/network_bench
-%C%_bench_network_bench_SOURCES = %D%/bench/network_bench.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_network_bench_SOURCES = %D%/bench/network_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/operator_bench
-%C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_operator_bench_SOURCES = %D%/bench/operator_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/published_bench
+%C%_bench_published_bench_SOURCES = %D%/bench/published_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
+
+bench_programs += %D%/bench/scale_bench
+%C%_bench_scale_bench_SOURCES = %D%/bench/scale_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
 
 bench_programs += %D%/bench/solver_bench
-%C%_bench_solver_bench_SOURCES = %D%/bench/solver_bench.c %D%/bench/table.c %D%/bench/table.h
+%C%_bench_solver_bench_SOURCES = %D%/bench/solver_bench.c %D%/bench/synthetic.c %D%/bench/synthetic.h %D%/bench/table.c %D%/bench/table.h
 
