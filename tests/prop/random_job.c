@@ -68,10 +68,10 @@ static void make_devices(struct maker *maker)
 static void make_zero(struct maker *maker)
 {
 	struct problem *problem = maker->problem;
-	double more = maker->roomy ? 0.3 : 0.25;
+	double more = maker->shards ? 0.5 : 0.25;
 	uint32_t allowed = 0;
 
-	problem->zero[0] = maker_chance(maker, 0.6);
+	problem->zero[0] = maker_chance(maker, maker->shards ? 0.1 : 0.6);
 	problem->zero[1] = maker_chance(maker, 0.4);
 	problem->zero[2] = maker_chance(maker, more);
 	problem->zero[3] = maker_chance(maker, more);
@@ -79,8 +79,8 @@ static void make_zero(struct maker *maker)
 		allowed += problem->zero[zero];
 	if (allowed == 0)
 		problem->zero[maker_below(maker, 4)] = true;
-	if (problem->level_count == 1 ? !maker_chance(maker, 0.1) :
-					!maker_chance(maker, 0.4))
+	if (!maker_chance(maker, maker->shards ? 1 :
+			  problem->level_count == 1 ? 0.1 : 0.4))
 		return;
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		problem->shard_level[l] = maker_chance(maker, l ? 0.7 : 0.4);

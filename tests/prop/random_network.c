@@ -15,7 +15,8 @@ static void make_fanouts(struct maker *maker)
 		most = 1 + maker_below(maker, 3);
 	if (maker->roomy || maker->cuts)
 		most = 12 + maker_below(maker, 5);
-	problem->level_count = 1 + maker_below(maker, 3);
+	problem->level_count = maker->shards ? 2 + maker_below(maker, 2) :
+					       1 + maker_below(maker, 3);
 	problem->device_count = 1;
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		uint32_t fanout = maker->dyadic ? maker_pick(maker, power, 6) :

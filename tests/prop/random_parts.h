@@ -20,6 +20,7 @@ struct maker {
 	bool roomy;		/* as large a space as the oracle can walk */
 	bool cuts;		/* few configurations, all with many cuts */
 	bool experts;		/* some layers have experts */
+	bool shards;		/* ZeRO within levels, above all */
 	double comm;		/* typical bytes of a collective */
 };
 

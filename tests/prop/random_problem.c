@@ -93,6 +93,7 @@ void random_problem_make(struct random_problem *made, uint64_t seed,
 	maker.roomy = maker_chance(&maker, 0.3);
 	maker.cuts = !maker.roomy && maker_chance(&maker, 0.3);
 	maker.experts = maker_chance(&maker, 0.35);
+	maker.shards = maker_chance(&maker, 0.15);
 	maker.comm = maker_chance(&maker, 0.1) ? 0x1p-4 : maker_chance(&maker, 0.5) ? 64 : 512;
 	maker_network(&maker);
 	maker_chain(&maker);

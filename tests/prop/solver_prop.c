@@ -195,6 +195,34 @@ static void test_against_oracle(void **state)
 		      (unsigned long long)most, (unsigned long long)partitions);
 }
 
+/* Memory for exactly one of the plans, or only for the lightest: no bound on
+ * memory may be a byte too high. */
+static void test_tight_memory(void **state)
+{
+	uint64_t first = trial_number("PROP_SEED", 1);
+	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + count; seed += 3) {
+		struct random random = { seed };
+		struct trial trial;
+		struct problem *problem = &trial.made.problem;
+		bool lightest = random_chance(&random, 0.5);
+		double bytes;
+
+		trial_start(&trial, seed);
+		brute_solve(problem, seed, &trial.brute);
+		bytes = lightest && trial.brute.has_lightest ?
+			trial.brute.lightest_peak_bytes :
+			trial.brute.sample.peak_bytes;
+		if (trial.brute.plans > 0) {
+			problem->memory.limit_bytes = bytes * (1 + 1e-10);
+			solve_and_compare(&trial);
+		}
+		arena_release(&trial.arena);
+	}
+}
+
 /* ---- laws ---- */
 
 /* The value under a derived problem, or infinity. */
@@ -288,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_against_oracle),
+		cmocka_unit_test(test_tight_memory),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_deterministic),
 	};
