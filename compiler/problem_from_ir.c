@@ -5,6 +5,8 @@
  */
 #include "compiler/problem_from_ir.h"
 
+#include <math.h>
+
 #include "compiler/problem_build.h"
 
 /* Bytes per parameter of training with a precision and an optimizer. */
@@ -240,8 +242,9 @@ static void build_domains(struct problem_build *build)
 	memcpy(problem->within, build->ir->job.within, sizeof(problem->within));
 }
 
-struct problem *problem_from_ir(struct compilation *compilation,
-				const struct ir *ir)
+/* The problem of devices that are all alike. */
+static struct problem *build_alike(struct compilation *compilation,
+				   const struct ir *ir)
 {
 	struct problem_build build = {
 		.compilation = compilation,
@@ -266,6 +269,50 @@ struct problem *problem_from_ir(struct compilation *compilation,
 	build_requirements(&build);
 	problem_build_costs(&build);
 	return &build.built->problem;
+}
+
+/* Every device takes as long as the slowest for everything. */
+static void slow_down(struct problem *problem, const struct problem *kind)
+{
+	size_t costs = (size_t)problem->shape_count * problem->class_count *
+		       RECOMPUTE_COUNT;
+	struct problem_cost *cost = (struct problem_cost *)problem->cost;
+	struct problem_collective *collective =
+		(struct problem_collective *)problem->collective;
+
+	for (size_t i = 0; i < costs; i++) {
+		cost[i].forward_s = fmax(cost[i].forward_s,
+					 kind->cost[i].forward_s);
+		cost[i].backward_s = fmax(cost[i].backward_s,
+					  kind->cost[i].backward_s);
+	}
+	for (uint32_t i = 0; i < problem->collective_count; i++)
+		collective[i].hidden_s = fmin(collective[i].hidden_s,
+					      kind->collective[i].hidden_s);
+	problem->sync.memory_bandwidth_Bps =
+		fmin(problem->sync.memory_bandwidth_Bps,
+		     kind->sync.memory_bandwidth_Bps);
+}
+
+struct problem *problem_from_ir(struct compilation *compilation,
+				const struct ir *ir)
+{
+	struct problem *problem = build_alike(compilation, ir);
+	uint32_t count = ir->topology.kind_count;
+	const struct problem **kind;
+
+	if (!problem || !count)
+		return problem;
+	kind = ARENA_ARRAY(&compilation->arena, const struct problem *, count);
+	for (uint32_t k = 0; k < count; k++) {
+		kind[k] = build_alike(compilation, ir->topology.kind[k].only);
+		if (!kind[k])
+			return NULL;
+		slow_down(problem, kind[k]);
+	}
+	problem->kind = kind;
+	problem->kind_count = count;
+	return problem;
 }
 
 const struct problem_origin *problem_origin(const struct problem *problem,

@@ -283,9 +283,12 @@ static void take(struct incumbent *incumbent, const struct plan *plan,
 	incumbent->plan = (struct plan){
 		.choice = plan->choice,
 		.placement = plan->placement,
+		.segment_count = plan->segment_count,
 		.chunk_count = plan->chunk_count,
 		.chunk_first = chunk_first,
 	};
+	memcpy(incumbent->plan.segment, plan->segment,
+	       sizeof(incumbent->plan.segment));
 }
 
 bool incumbent_offer(struct incumbent *incumbent, const struct plan *plan,

@@ -8,6 +8,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/bound.h \
 	%D%/chain.c \
 	%D%/chain.h \
+	%D%/deadline.c \
+	%D%/deadline.h \
 	%D%/deal.c \
 	%D%/deal.h \
 	%D%/devices.c \
@@ -54,6 +56,14 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/linear_transfer.c \
 	%D%/mixed.c \
 	%D%/mixed.h \
+	%D%/mixed_cut.c \
+	%D%/mixed_line.c \
+	%D%/mixed_line.h \
+	%D%/mixed_price.c \
+	%D%/mixed_search.c \
+	%D%/mixed_search.h \
+	%D%/mixed_space.c \
+	%D%/mixed_space.h \
 	%D%/most.h \
 	%D%/network.c \
 	%D%/network.h \

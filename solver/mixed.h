@@ -6,7 +6,8 @@
  * network, memory limit and reserve, optimizer bandwidth, price and power. All
  * kinds and the problem itself have the same chain, classes, ties, shapes (by
  * index), batch, domains, policies, bytes per parameter and overlaps, and as
- * many requirements, which differ in their constants only. The outermost level
+ * many requirements, which differ in their constants only (the problem itself may
+ * have more). The outermost level
  * of every kind is the one at which the kinds meet; it is a LEVEL_SWITCH, and what
  * a device of that kind sends into it may differ from kind to kind. The problem
  * itself is the job on an equal part of every child there, each device as slow
@@ -16,7 +17,8 @@
  *	alike	the plans of the problem itself (without kinds): replicas, and
  *		whatever else lies on several types, wait for the slowest;
  *	single	the plans of each problem.kind[k]: the other devices stay idle;
- *	split	1F1B without interleaving whose pipeline ranks lie in segments.
+ *	split	1F1B without interleaving, shard level 0, whose pipeline ranks lie in
+ *		segments.
  *
  * A split plan has two or more segments, each of another kind, in any order of
  * the kinds. Segment s has ranks_s >= 1 consecutive pipeline ranks, which add up
@@ -47,7 +49,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lang/base/arena.h"
+#include "solver/network.h"
 #include "solver/plan.h"
+
+/* The segment of a pipeline rank; NULL where the plan has none. */
+const struct segment *mixed_segment(const struct plan *plan, uint32_t rank);
 
 /* The problem whose costs and network a plan's pipeline rank has; *local, which
  * may be NULL, receives the rank counted from its segment's first. */
@@ -55,7 +62,23 @@ const struct problem *mixed_problem(const struct problem *problem,
 				    const struct plan *plan, uint32_t rank,
 				    uint32_t *local);
 
-/* The segment of a pipeline rank; NULL where the plan has none. */
-const struct segment *mixed_segment(const struct plan *plan, uint32_t rank);
+/* A transfer across the place where two kinds meet, each with its placement. */
+struct network_line mixed_joint(const struct problem *a,
+				const struct placement *a_placement,
+				const struct problem *b,
+				const struct placement *b_placement);
+
+/* Price and power of one device, in the mean of those the plan uses. */
+struct mixed_rate {
+	double dollars_per_s;
+	double watts;
+};
+
+struct mixed_rate mixed_rate(const struct problem *problem,
+			     const struct plan *plan);
+
+/* price_plan for plans that have segments. */
+void mixed_price(const struct problem *problem, struct arena *arena,
+		 struct plan *plan);
 
 #endif

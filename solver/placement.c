@@ -181,7 +181,7 @@ struct reduction {
 	struct arena *arena;
 	const struct problem_shape *shape;
 	uint32_t pipeline;
-	bool all, experts;
+	bool all, experts, joint;
 	VEC(struct placed) kept;
 };
 
@@ -191,6 +191,12 @@ static bool is_no_faster(const struct reduction *reduction,
 	for (int i = 0; i < GROUP_COUNT; i++)
 		if (!network_lines_cover(&placed->group[i], &by->group[i]))
 			return false;
+	if (reduction->joint) {
+		uint32_t top = reduction->problem->level_count - 1;
+
+		if (!line_is_covered(&placed->transfer[top], &by->transfer[top]))
+			return false;
+	}
 	return shards_are_covered(placed, by) &&
 	       transfers_are_covered(reduction->problem, placed, by,
 				     reduction->pipeline);
@@ -426,6 +432,7 @@ placement_find(struct placement_cache *cache, const struct problem_shape *shape,
 		.pipeline = pipeline,
 		.all = cache->all,
 		.experts = cache->experts,
+		.joint = cache->joint,
 	};
 	struct placement_set **slot, *set;
 

@@ -58,6 +58,8 @@ struct placement_cache {
 	struct arena *arena;
 	bool all;			/* slower placements count too */
 	bool experts;			/* the problem has any */
+	bool joint;			/* plans go on beyond the outermost level (mixed.h):
+					 * a transfer there counts too */
 	struct placement_set **slot;	/* hash table */
 	uint32_t used, capacity;
 	struct placement_row_set *row_set;	/* list */

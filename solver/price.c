@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "solver/layer.h"
+#include "solver/mixed.h"
 #include "solver/network.h"
 #include "solver/placement.h"
 #include "solver/schedule.h"
@@ -397,6 +398,10 @@ void price_plan(const struct problem *problem, struct arena *arena,
 	struct pricing pricing;
 	struct arena_mark mark;
 
+	if (plan->segment_count) {
+		mixed_price(problem, arena, plan);
+		return;
+	}
 	plan->stage = ARENA_ARRAY(arena, struct stage_cost, p);
 	plan->devices = problem->shape[plan->choice.shape].tensor *
 			problem->shape[plan->choice.shape].context *
@@ -410,6 +415,24 @@ void price_plan(const struct problem *problem, struct arena *arena,
 		price_sync(&pricing, k);
 		price_memory(&pricing, k);
 	}
+	price_memory_peak(plan);
+	price_time(&pricing);
+	arena_rewind(arena, mark);
+}
+
+void price_schedule(struct plan *plan, const struct price_times *times,
+		    struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	struct pricing pricing = {
+		.plan = plan,
+		.scratch = arena,
+		.forward_s = times->forward_s,
+		.backward_s = times->backward_s,
+		.transfer_s = times->transfer_s,
+		.finish_s = ARENA_ARRAY(arena, double, plan->choice.pipeline),
+	};
+
 	price_memory_peak(plan);
 	price_time(&pricing);
 	arena_rewind(arena, mark);
@@ -432,6 +455,7 @@ void price_variables(const struct problem *problem, const struct plan *plan,
 	const struct problem_shape *shape = &problem->shape[choice->shape];
 	double *value = input->value;
 	double device_s = plan->time_s * plan->devices;
+	struct mixed_rate rate = mixed_rate(problem, plan);
 	uint32_t p = choice->pipeline;
 	uint32_t *layers = ARENA_ARRAY(arena, uint32_t, p);
 	bool uniform = true;
@@ -463,8 +487,8 @@ void price_variables(const struct problem *problem, const struct plan *plan,
 	value[VARIABLE_MEMORY] = plan->memory_peak_bytes;
 	value[VARIABLE_BUBBLE] = plan->time_s > 0 ?
 		plan->breakdown.bubble_s / plan->time_s : 0;
-	value[VARIABLE_COST] = device_s * problem->device_dollars_per_s;
-	value[VARIABLE_ENERGY] = device_s * problem->device_watts;
+	value[VARIABLE_COST] = device_s * rate.dollars_per_s;
+	value[VARIABLE_ENERGY] = device_s * rate.watts;
 	value[VARIABLE_STAGE_LAYERS] = NAN;
 	value[VARIABLE_STAGES_UNIFORM] = uniform;
 	input->stage_layers = layers;

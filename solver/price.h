@@ -99,6 +99,17 @@
 void price_plan(const struct problem *problem, struct arena *arena,
 		struct plan *plan);
 
+/* What the end of pricing needs besides the stages. */
+struct price_times {
+	double *forward_s, *backward_s;	/* by chunk */
+	double *transfer_s;		/* by boundary */
+};
+
+/* The end of pricing alone: memory peak, schedule, time and breakdown, from the
+ * stages as they stand. For plans whose stages were priced apart (mixed.h). */
+void price_schedule(struct plan *plan, const struct price_times *times,
+		    struct arena *arena);
+
 /* Values of all plan variables for requirements and objectives. */
 void price_variables(const struct problem *problem, const struct plan *plan,
 		     struct arena *arena, struct predicate_input *input);

@@ -9,10 +9,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "lang/base/vec.h"
 #include "solver/bound.h"
+#include "solver/deadline.h"
 #include "solver/facts.h"
 #include "solver/partition.h"
 #include "solver/space.h"
@@ -70,8 +70,7 @@ struct search {
 	double *units;			/* by device, for bound_units */
 	double unsettled;		/* least objective bound given up on */
 	uint64_t effort;		/* chunk operations left */
-	struct timespec deadline;
-	uint64_t ticks;
+	struct deadline deadline;
 };
 
 /* The queue. */
@@ -721,35 +720,6 @@ static void drop_node(struct search *search, const struct node *node)
 
 /* The ends of the search. */
 
-static void set_deadline(struct search *search)
-{
-	double seconds = search->limits->seconds, whole = floor(seconds);
-
-	if (seconds <= 0)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &search->deadline);
-	if (whole > 1e9)
-		whole = 1e9;
-	search->deadline.tv_sec += (time_t)whole;
-	search->deadline.tv_nsec += (long)((seconds - whole) * 1e9);
-	if (seconds < 1e9 && search->deadline.tv_nsec >= 1000000000) {
-		search->deadline.tv_nsec -= 1000000000;
-		search->deadline.tv_sec++;
-	}
-}
-
-static bool out_of_time(struct search *search)
-{
-	struct timespec now;
-
-	if (search->limits->seconds <= 0 || search->ticks++ % 16)
-		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec > search->deadline.tv_sec ||
-	       (now.tv_sec == search->deadline.tv_sec &&
-		now.tv_nsec >= search->deadline.tv_nsec);
-}
-
 /* Whether the gap asked for is reached with this as the least open bound. */
 static bool gap_is_reached(const struct search *search, const struct node *node)
 {
@@ -825,7 +795,7 @@ static void search_init(struct search *search)
 					problem->class_count);
 	search->units = ARENA_ARRAY(&search->arena, double,
 				    search->space.chain_length);
-	set_deadline(search);
+	deadline_set(&search->deadline, search->limits->seconds);
 }
 
 static void finish_certificate(struct search *search)
@@ -864,7 +834,7 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 	while (search.queue.count) {
 		struct node node = queue_pop(&search);
 
-		if (!stopped && out_of_time(&search)) {
+		if (!stopped && deadline_passed(&search.deadline)) {
 			stopped = result->out_of_time = true;
 			result->complete = false;
 		}

@@ -7,10 +7,12 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "solver/devices.h"
 #include "solver/failure.h"
 #include "solver/incumbent.h"
+#include "solver/mixed_search.h"
 #include "solver/network.h"
 #include "solver/placement.h"
 #include "solver/price.h"
@@ -143,9 +145,10 @@ static void find_nearest(const struct problem *problem,
 				problem->memory.limit_bytes;
 }
 
-enum solve_status solve(const struct problem *problem,
-			const struct solve_limits *limits, struct arena *arena,
-			struct solve_result *result)
+static enum solve_status solve_alike(const struct problem *problem,
+				     const struct solve_limits *limits,
+				     struct arena *arena,
+				     struct solve_result *result)
 {
 	uint64_t *removed_by = ARENA_ARRAY(arena, uint64_t,
 					   problem->requirement_count);
@@ -169,4 +172,167 @@ enum solve_status solve(const struct problem *problem,
 	find_nearest(problem, limits, arena, &result->failure);
 	failure_tally(problem, removed_by);
 	return result->status;
+}
+
+/* ---- mixed clusters ---- */
+
+/* The families of plans, searched one after the other; each only for what is
+ * better than the best so far. */
+struct families {
+	const struct problem *problem;
+	const struct solve_limits *limits;
+	struct arena *arena;
+	double stop_s;			/* clock at which time is over; 0: never */
+	struct incumbent best;
+	struct plan plan;		/* of the best, priced */
+	struct certificate certificate;	/* of all together */
+	double lower_bound;
+	bool complete;
+};
+
+static double clock_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void add_counts(struct certificate *sum, const struct certificate *more)
+{
+	sum->configurations += more->configurations;
+	sum->priced += more->priced;
+	sum->bounded += more->bounded;
+	sum->infeasible_memory += more->infeasible_memory;
+	sum->infeasible_requirement += more->infeasible_requirement;
+	sum->infeasible_placement += more->infeasible_placement;
+	sum->partitions += more->partitions;
+}
+
+/* Searches a family: the problem itself, or one kind (both without kinds), or, as
+ * the problem with its kinds, the split plans. */
+static void search_family(struct families *families, const struct problem *problem,
+			  uint32_t kind, struct solve_failure *failure)
+{
+	struct solve_limits limits = *families->limits;
+	uint64_t *removed_by = ARENA_ARRAY(families->arena, uint64_t,
+					   problem->requirement_count);
+	struct search_result result;
+	struct incumbent own;
+
+	if (families->stop_s > 0)
+		limits.seconds = families->stop_s - clock_s();
+	if (families->stop_s > 0 && limits.seconds <= 0)
+		limits.seconds = 1e-9;
+	incumbent_init(&own, problem, families->arena);
+	own.found = families->best.found;
+	own.merit = families->best.merit;
+	if (problem->kind_count)
+		mixed_search(problem, &limits, &own, removed_by, &result);
+	else
+		search_run(problem, &limits, &own, removed_by, &result);
+	add_counts(&families->certificate, &result.certificate);
+	families->complete &= result.complete;
+	if (!own.found && !result.complete)
+		families->lower_bound = 0;	/* nothing to hold a bound against */
+	if (own.found && result.certificate.lower_bound < families->lower_bound)
+		families->lower_bound = result.certificate.lower_bound;
+	failure->removed_by = removed_by;
+	/* An equal plan does not replace that of an earlier family. */
+	if (!own.plan.chunk_count || incumbent_equals(&families->best, &own.merit))
+		return;
+	families->best = own;
+	if (problem->kind_count) {
+		families->plan = own.plan;
+		price_plan(problem, families->arena, &families->plan);
+		return;
+	}
+	settle_plan(problem, &own, families->arena, &families->plan);
+	if (kind == CLASS_NONE)
+		return;
+	families->plan.segment_count = 1;
+	families->plan.segment[0] = (struct segment){
+		.kind = kind,
+		.ranks = own.plan.choice.pipeline,
+		.placement = families->plan.placement,
+	};
+}
+
+static void explain_failure(const struct families *families,
+			    const struct problem *problem,
+			    struct solve_failure *failure)
+{
+	uint64_t *tally = ARENA_ARRAY(families->arena, uint64_t,
+				      problem->requirement_count);
+
+	memcpy(tally, failure->removed_by,
+	       problem->requirement_count * sizeof(*tally));
+	find_nearest(problem, families->limits, families->arena, failure);
+	failure_tally(problem, tally);
+	failure->removed_by = tally;
+}
+
+/* The lower bound of all families is the least of theirs; one that ended without
+ * a plan to compare with has none above the later value. */
+static enum solve_status finish_families(struct families *families,
+					 struct solve_result *result)
+{
+	struct certificate *certificate = &families->certificate;
+	double value = families->best.merit.objective[0];
+
+	certificate->value = value;
+	certificate->lower_bound = families->lower_bound < value ?
+					   families->lower_bound : value;
+	certificate->gap = value > certificate->lower_bound ?
+		(value - certificate->lower_bound) / fabs(value) : 0;
+	result->plan = families->plan;
+	result->plan.certificate = *certificate;
+	return certificate->gap <= TIE ? SOLVE_OPTIMAL : SOLVE_FEASIBLE;
+}
+
+static enum solve_status solve_mixed(const struct problem *problem,
+				     const struct solve_limits *limits,
+				     struct arena *arena,
+				     struct solve_result *result)
+{
+	struct solve_failure *kinds = ARENA_ARRAY(arena, struct solve_failure,
+						  problem->kind_count);
+	struct solve_failure unused = { 0 };
+	struct problem alike = *problem;
+	struct families families = {
+		.problem = problem,
+		.limits = limits,
+		.arena = arena,
+		.stop_s = limits->seconds > 0 ? clock_s() + limits->seconds : 0,
+		.lower_bound = INFINITY,
+		.complete = true,
+	};
+
+	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
+	alike.kind_count = 0;
+	search_family(&families, &alike, CLASS_NONE, &result->failure);
+	for (uint32_t k = 0; k < problem->kind_count; k++)
+		search_family(&families, problem->kind[k], k, &kinds[k]);
+	search_family(&families, problem, CLASS_NONE, &unused);
+	if (families.best.found) {
+		result->status = finish_families(&families, result);
+		return result->status;
+	}
+	if (!families.complete)
+		return result->status;
+	result->status = SOLVE_INFEASIBLE;
+	explain_failure(&families, &alike, &result->failure);
+	for (uint32_t k = 0; k < problem->kind_count; k++)
+		explain_failure(&families, problem->kind[k], &kinds[k]);
+	result->failure.kind = kinds;
+	return result->status;
+}
+
+enum solve_status solve(const struct problem *problem,
+			const struct solve_limits *limits, struct arena *arena,
+			struct solve_result *result)
+{
+	if (problem->kind_count)
+		return solve_mixed(problem, limits, arena, result);
+	return solve_alike(problem, limits, arena, result);
 }

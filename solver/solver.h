@@ -57,6 +57,9 @@ struct solve_failure {
 	double excess_bytes;
 	/* For each requirement: configurations that it alone removed. */
 	const uint64_t *removed_by;	/* requirement_count entries */
+	/* Mixed clusters: the above is about all devices as the slowest; likewise for
+	 * the devices of each kind alone. */
+	const struct solve_failure *kind;	/* problem.kind_count entries */
 };
 
 struct solve_result {
@@ -69,7 +72,9 @@ struct solve_result {
  * fewer devices, then smaller tensor, context, expert, expert_tensor, pipeline,
  * virtual, micro_batch, ZeRO, shard_level, recompute, recompute_layers, schedule
  * (enum schedule), shape, and the placement that is larger row by row, innermost level
- * first (tensor as far in as it goes). Values within 1e-12 of each other tie. */
+ * first (tensor as far in as it goes). On a mixed cluster (mixed.h) the union of
+ * all families is searched, and a tie goes to the plan on all devices as the slowest,
+ * then to the kind that comes first, then to a split plan. Values within 1e-12 of each other tie. */
 enum solve_status solve(const struct problem *problem,
 			const struct solve_limits *limits, struct arena *arena,
 			struct solve_result *result);

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Families of split plans.
+ */
+#include "solver/mixed_space.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/most.h"
+
+/* Longer chains over more than two kinds get a simpler bound. */
+#define LONG_CHAIN 512
+
+static bool domain_has(const struct problem_domain *domain, uint32_t value)
+{
+	for (uint32_t i = 0; i < domain->count; i++)
+		if (domain->at[i] == value)
+			return true;
+	return !domain->count;
+}
+
+/* ---- families ---- */
+
+static uint64_t members_of(const struct problem *problem, uint32_t shape)
+{
+	return (uint64_t)problem->shape[shape].tensor *
+	       problem->shape[shape].context;
+}
+
+static void add_families(struct mixed_space *space, struct mixed_family family,
+			 uint32_t shape)
+{
+	const struct problem *problem = space->problem;
+	const struct problem_shape *at = &problem->shape[shape];
+	uint64_t members = members_of(problem, shape);
+	uint64_t experts = (uint64_t)at->expert * at->expert_tensor;
+	uint32_t rest, devices = UINT32_MAX;
+
+	if (problem->global_batch % at->micro_batch)
+		return;
+	rest = problem->global_batch / at->micro_batch;
+	for (uint32_t i = 0; i < family.kind_count; i++) {
+		uint32_t own = problem->kind[family.kind[i]]->device_count;
+
+		devices = own < devices ? own : devices;
+	}
+	for (uint32_t data = 1; members * data <= devices && data <= rest; data++) {
+		if (rest % data || !domain_has(&problem->data, data) ||
+		    members * data % experts)
+			continue;
+		family.shape = shape;
+		family.data = data;
+		family.micro_batches = rest / data;
+		for (uint32_t i = 0; i < family.kind_count; i++)
+			family.ranks_most[i] = (uint32_t)(
+				problem->kind[family.kind[i]]->device_count /
+				(members * data));
+		VEC_PUSH(&space->family, space->arena, family);
+	}
+}
+
+/* Every order of two kinds or more. */
+static void add_orders(struct mixed_space *space, struct mixed_family *family)
+{
+	if (family->kind_count > 1)
+		for (uint32_t s = 0; s < space->problem->shape_count; s++)
+			add_families(space, *family, s);
+	for (uint32_t k = 0; k < space->problem->kind_count; k++) {
+		bool used = false;
+
+		for (uint32_t i = 0; i < family->kind_count; i++)
+			used |= family->kind[i] == k;
+		if (used)
+			continue;
+		family->kind[family->kind_count++] = k;
+		add_orders(space, family);
+		family->kind_count--;
+	}
+}
+
+static uint32_t count_policies(const struct problem *problem)
+{
+	uint32_t zero = 0, recompute = 0;
+
+	for (int i = 0; i < 4; i++)
+		zero += problem->zero[i];
+	for (int i = 0; i < RECOMPUTE_COUNT; i++)
+		if (problem->recompute[i])
+			recompute += i == RECOMPUTE_FULL &&
+						     problem->recompute_layers.count ?
+					     problem->recompute_layers.count : 1;
+	return zero * recompute;
+}
+
+/* Whether plain 1F1B may run. */
+static bool has_plain(const struct problem *problem)
+{
+	bool given = false;
+
+	for (int i = 0; i < SCHEDULE_COUNT; i++)
+		given |= problem->schedule[i];
+	return (!given || problem->schedule[SCHEDULE_1F1B]) &&
+	       domain_has(&problem->virtual_stages, 1);
+}
+
+void mixed_space_init(struct mixed_space *space, const struct problem *problem,
+		      struct arena *arena)
+{
+	struct mixed_family family = { .kind_count = 0 };
+
+	*space = (struct mixed_space){
+		.problem = problem,
+		.arena = arena,
+		.chain_length = problem_chain_length(problem),
+		.policies = count_policies(problem),
+		.any = has_plain(problem),
+	};
+	for (uint32_t k = 0; k < problem->kind_count; k++) {
+		placement_cache_init(&space->cache[k], problem->kind[k], arena);
+		space->cache[k].joint = true;
+		space->facts[k] = ARENA_ARRAY(arena, struct facts *,
+					      problem->shape_count);
+	}
+	if (space->any)
+		add_orders(space, &family);
+}
+
+/* ---- ranks ---- */
+
+static bool is_legal_pipeline(const struct mixed_space *space,
+			      const struct mixed_family *family, uint32_t pipeline)
+{
+	const struct problem *problem = space->problem;
+	uint64_t devices = members_of(problem, family->shape) * family->data *
+			   pipeline;
+
+	return pipeline <= space->chain_length &&
+	       domain_has(&problem->pipeline, pipeline) &&
+	       domain_has(&problem->devices, (uint32_t)devices);
+}
+
+/* Ways to write each number as ranks of the kinds in turn. */
+uint64_t mixed_space_count(const struct mixed_space *space,
+			   const struct mixed_family *family)
+{
+	struct arena_mark mark = arena_mark(space->arena);
+	uint32_t length = space->chain_length;
+	uint64_t *ways = ARENA_ARRAY(space->arena, uint64_t, length + 1);
+	uint64_t *next = ARENA_ARRAY(space->arena, uint64_t, length + 1), count = 0;
+
+	ways[0] = 1;
+	for (uint32_t i = 0; i < family->kind_count; i++) {
+		uint64_t window = 0, *other = ways;
+		uint32_t most_ranks = family->ranks_most[i];
+
+		next[0] = 0;
+		for (uint32_t sum = 1; sum <= length; sum++) {
+			window += ways[sum - 1];
+			if (sum > most_ranks)
+				window -= ways[sum - 1 - most_ranks];
+			next[sum] = window;
+		}
+		ways = next;
+		next = other;
+	}
+	for (uint32_t p = 2; p <= length; p++)
+		if (ways[p] && is_legal_pipeline(space, family, p))
+			count += ways[p];
+	arena_rewind(space->arena, mark);
+	return count * space->policies;
+}
+
+/* Like an odometer, the last kind fastest. */
+static bool advance(const struct mixed_space *space,
+		    const struct mixed_family *family, struct mixed_ranks *ranks)
+{
+	uint32_t n = family->kind_count;
+
+	if (!ranks->pipeline) {
+		for (uint32_t i = 0; i < n; i++)
+			ranks->ranks[i] = 1;
+		ranks->pipeline = n;
+		return true;
+	}
+	for (uint32_t i = n; i-- > 0;) {
+		if (ranks->ranks[i] < family->ranks_most[i] &&
+		    ranks->pipeline < space->chain_length) {
+			ranks->ranks[i]++;
+			ranks->pipeline++;
+			return true;
+		}
+		ranks->pipeline -= ranks->ranks[i] - 1;
+		ranks->ranks[i] = 1;
+	}
+	return false;
+}
+
+bool mixed_space_next(const struct mixed_space *space,
+		      const struct mixed_family *family,
+		      struct mixed_ranks *ranks)
+{
+	while (advance(space, family, ranks))
+		if (is_legal_pipeline(space, family, ranks->pipeline))
+			return true;
+	return false;
+}
+
+/* ---- bounds ---- */
+
+const struct facts *mixed_space_facts(struct mixed_space *space, uint32_t kind,
+				      uint32_t shape)
+{
+	struct facts **facts = &space->facts[kind][shape];
+
+	if (!*facts) {
+		*facts = ARENA_NEW(space->arena, struct facts);
+		facts_fill(*facts, space->problem->kind[kind],
+			   &space->cache[kind], shape, space->arena);
+	}
+	return *facts;
+}
+
+/* What the kinds' chains say of a family: time of the first i layers. */
+struct speeds {
+	const double *through_s[KIND_MAX];
+	const uint32_t *ranks;
+	uint32_t count, length;
+	double micro_batches;
+	double loops;			/* through the whole pipeline, the first counted */
+};
+
+static double stretch(const struct speeds *speeds, uint32_t s, uint32_t begin,
+		      uint32_t end)
+{
+	return speeds->through_s[s][end] - speeds->through_s[s][begin];
+}
+
+/* Two kinds: the first one's layers end at one place. */
+static double bound_pair(const struct speeds *speeds)
+{
+	double m = speeds->micro_batches, best = INFINITY;
+
+	for (uint32_t x = 1; x < speeds->length; x++) {
+		double first = stretch(speeds, 0, 0, x);
+		double second = stretch(speeds, 1, x, speeds->length);
+		double time = most(m * first / speeds->ranks[0],
+				   first + m * second / speeds->ranks[1]);
+
+		time = most(time, speeds->loops * (first + second));
+		best = time < best ? time : best;
+	}
+	return best;
+}
+
+/* More kinds: from the last one on, for every place at which it may begin. */
+static double bound_several(const struct speeds *speeds, struct arena *arena)
+{
+	struct arena_mark mark = arena_mark(arena);
+	uint32_t length = speeds->length;
+	double *behind = ARENA_ARRAY(arena, double, length + 1);
+	double *own = ARENA_ARRAY(arena, double, length + 1), found;
+
+	for (uint32_t i = 0; i < length; i++)
+		behind[i] = INFINITY;
+	for (uint32_t s = speeds->count; s-- > 0;) {
+		double *other = behind;
+
+		for (uint32_t begin = 0; begin <= length; begin++) {
+			own[begin] = INFINITY;
+			for (uint32_t end = begin + 1; end <= length; end++) {
+				double time = stretch(speeds, s, begin, end);
+				double all = most(speeds->micro_batches * time /
+							  speeds->ranks[s],
+						  time + behind[end]);
+
+				own[begin] = all < own[begin] ? all : own[begin];
+			}
+		}
+		behind = own;
+		own = other;
+	}
+	found = behind[0];
+	arena_rewind(arena, mark);
+	return found;
+}
+
+/* All ranks together, each layer on the kind that runs it fastest. */
+static double bound_sum(const struct speeds *speeds)
+{
+	double sum = 0, ranks = 0;
+
+	for (uint32_t i = 0; i < speeds->length; i++) {
+		double best = INFINITY;
+
+		for (uint32_t s = 0; s < speeds->count; s++) {
+			double time = stretch(speeds, s, i, i + 1);
+
+			best = time < best ? time : best;
+		}
+		sum += best;
+	}
+	for (uint32_t s = 0; s < speeds->count; s++)
+		ranks += speeds->ranks[s];
+	return speeds->micro_batches * sum / ranks;
+}
+
+double mixed_space_bound(struct mixed_space *space,
+			 const struct mixed_family *family,
+			 const uint32_t ranks[KIND_MAX], enum recompute recompute)
+{
+	struct speeds speeds = {
+		.ranks = ranks,
+		.count = family->kind_count,
+		.length = space->chain_length,
+		.micro_batches = family->micro_batches,
+	};
+	uint32_t pipeline = 0;
+
+	for (uint32_t s = 0; s < family->kind_count; s++) {
+		speeds.through_s[s] = mixed_space_facts(space, family->kind[s],
+							family->shape)
+					      ->through_s[recompute];
+		pipeline += ranks[s];
+	}
+	if (pipeline > space->chain_length)
+		pipeline = space->chain_length;
+	speeds.loops = 1 + (family->micro_batches - 1) / pipeline;
+	if (family->kind_count == 2)
+		return bound_pair(&speeds);
+	if (space->chain_length > LONG_CHAIN)
+		return bound_sum(&speeds);
+	return bound_several(&speeds, space->arena);
+}
