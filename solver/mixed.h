@@ -22,8 +22,8 @@
  *
  * A split plan has two or more segments, each of another kind, in any order of
  * the kinds. Segment s has ranks_s >= 1 consecutive pipeline ranks, which add up
- * to choice.pipeline, and a placement of tensor, context, data and ranks_s in the
- * network of its kind, which fits the kind's fan-outs, `within` and the shape's
+ * to choice.pipeline, and a placement by factors of tensor, context, data and ranks_s
+ * in the network of its kind, which fits the kind's fan-outs, `within` and the shape's
  * expert degrees. All other degrees are those of the choice. Then
  *
  *	- what a rank costs by itself (layer times, memory, reduction, gather,

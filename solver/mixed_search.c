@@ -330,7 +330,8 @@ static void search_configuration(struct mixed_run *run,
 		sets.set[i] = placement_find(&run->space.cache[family->kind[i]],
 					     &run->problem->shape[choice->shape],
 					     choice->data, entry->ranks.ranks[i]);
-		if (!sets.set[i]->count) {
+		if (!sets.set[i]->count ||
+		    sets.set[i]->at->placement.packing != PACKING_FACTORS) {
 			certificate->infeasible_placement++;
 			return;
 		}
