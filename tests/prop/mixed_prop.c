@@ -17,6 +17,7 @@
 
 #include "solver/feasible.h"
 #include "solver/mixed.h"
+#include "solver/mixed_search.h"
 #include "solver/placement.h"
 #include "solver/price.h"
 #include "tests/prop/trial.h"
@@ -450,6 +451,29 @@ static void fail_seed(uint64_t seed, const struct mixed *mixed, const char *what
 	fail_msg("PROP_SEED=%llu: %s", (unsigned long long)seed, what);
 }
 
+/* The search for split plans by itself, with nothing found before. */
+static void compare_split(const struct mixed *mixed, uint64_t seed,
+			  const struct listing *listing, struct arena *arena)
+{
+	const struct solve_limits limits = { .partitions_max = 1000000 };
+	const struct problem *problem = &mixed->whole;
+	uint64_t *removed_by = ARENA_ARRAY(arena, uint64_t,
+					   problem->requirement_count);
+	struct search_result result;
+	struct incumbent incumbent;
+
+	incumbent_init(&incumbent, problem, arena);
+	mixed_search(problem, &limits, &incumbent, removed_by, &result);
+	if (incumbent.found != listing->found || !result.complete)
+		fail_seed(seed, mixed, "split plans: found or not");
+	if (!incumbent.found ||
+	    trial_near(incumbent.merit.objective[0], listing->value))
+		return;
+	print_error("found %.17g, listed %.17g\n",
+		    incumbent.merit.objective[0], listing->value);
+	fail_seed(seed, mixed, "another split plan is better");
+}
+
 /* Whether the problem was small enough to be listed. */
 static bool agree(uint64_t seed, uint64_t *split)
 {
@@ -472,6 +496,7 @@ static bool agree(uint64_t seed, uint64_t *split)
 	if (listing.wrong)
 		fail_seed(seed, &mixed, listing.reason.at);
 	if (!listing.too_many) {
+		compare_split(&mixed, seed, &listing, &arena);
 		done = true;
 		found = listing.found;
 		value = listing.value;
