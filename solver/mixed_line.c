@@ -241,7 +241,7 @@ static double exchange_between(const struct mixed_line *line, uint32_t a,
 	latency[0] = from->problem->level[from->problem->level_count - 1].latency_s;
 	latency[1] = to->problem->level[to->problem->level_count - 1].latency_s;
 	if (line->choice.zero >= 2)
-		bytes /= from->partition.share.replicas;
+		bytes /= from->partition.share.shards;
 	return most(latency[0], latency[1]) + joint.latency_s +
 	       bytes * joint.s_per_byte;
 }
@@ -257,9 +257,7 @@ static double time_of(struct mixed_line *line, const uint32_t *first,
 	double *backward = forward + p, *transfer = forward + 2 * (size_t)p;
 	double *finish = forward + 3 * (size_t)p, end = 0, step = 0, exchange = 0;
 	struct schedule_input input = {
-		.pipeline = p,
-		.virtual_stages = 1,
-		.micro_batches = line->micro_batches,
+		.shape = schedule_of(&line->choice),
 		.forward_s = forward,
 		.backward_s = backward,
 		.transfer_s = transfer,

@@ -193,14 +193,27 @@ static bool sets_next(struct sets *sets)
 static void part_open(struct mixed_run *run, const struct choice *choice,
 		      struct mixed_part *part)
 {
+	size_t classes = part->problem->class_count;
 	struct layer_time *time = ARENA_ARRAY(&run->scratch, struct layer_time,
-					      part->problem->class_count);
+					      classes);
+	struct layer_time *kept = ARENA_ARRAY(&run->scratch, struct layer_time,
+					      classes);
+	struct layer_setting setting = {
+		.problem = part->problem,
+		.shape = choice->shape,
+		.recompute = choice->recompute,
+		.zero = choice->zero,
+		.group = part->placed.group,
+		.sharding = part->placed.sharding[0],
+	};
 
 	part->chain = &run->chain[part->kind];
-	chain_load(part->chain, choice->shape, choice->recompute);
-	layer_times(part->problem, choice->shape, choice->recompute,
-		    part->placed.group, time);
-	chain_time(part->chain, time);
+	chain_load(part->chain, choice);
+	layer_times(&setting, time);
+	setting.recompute = RECOMPUTE_NONE;
+	if (part->chain->partial)
+		layer_times(&setting, kept);
+	chain_time(part->chain, time, kept);
 }
 
 static void line_open(struct mixed_run *run, const struct entry *entry,
@@ -292,7 +305,7 @@ static bool memory_suffices(struct mixed_run *run, const struct entry *entry,
 
 	for (uint32_t i = 0; i < family->kind_count; i++) {
 		const struct problem *kind = run->problem->kind[family->kind[i]];
-		struct share share = share_of(kind, choice);
+		struct share share = share_of(kind, choice, NULL);
 		double bytes = share_bytes(
 			&share, mixed_space_facts(&run->space, family->kind[i],
 						  choice->shape)->held);
@@ -351,8 +364,8 @@ static uint32_t entry_policies(const struct mixed_run *run,
 	const struct problem *problem = run->problem;
 	uint32_t zero = 0, layers = problem->recompute_layers.count;
 
-	for (int i = 0; i < 4; i++)
-		zero += problem->zero[i];
+	for (uint32_t i = 0; i < 4; i++)
+		zero += mixed_space_has_zero(problem, i);
 	return zero * (entry->recompute == RECOMPUTE_FULL && layers ? layers : 1);
 }
 
@@ -386,7 +399,7 @@ static void search_entry(struct mixed_run *run, const struct entry *entry)
 		return;
 	}
 	for (uint32_t zero = 0; zero < 4; zero++)
-		for (uint32_t i = 0; problem->zero[zero] &&
+		for (uint32_t i = 0; mixed_space_has_zero(problem, zero) &&
 				     i < (partial ? layers->count : 1); i++) {
 			choice.zero = zero;
 			choice.recompute_layers = partial ? layers->at[i] : 0;

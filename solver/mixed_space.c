@@ -79,12 +79,22 @@ static void add_orders(struct mixed_space *space, struct mixed_family *family)
 	}
 }
 
+bool mixed_space_has_zero(const struct problem *problem, uint32_t zero)
+{
+	bool given = false;
+
+	for (int l = 0; l < LEVEL_MAX; l++)
+		given |= problem->shard_level[l];
+	return problem->zero[zero] &&
+	       (!zero || !given || problem->shard_level[0]);
+}
+
 static uint32_t count_policies(const struct problem *problem)
 {
 	uint32_t zero = 0, recompute = 0;
 
-	for (int i = 0; i < 4; i++)
-		zero += problem->zero[i];
+	for (uint32_t i = 0; i < 4; i++)
+		zero += mixed_space_has_zero(problem, i);
 	for (int i = 0; i < RECOMPUTE_COUNT; i++)
 		if (problem->recompute[i])
 			recompute += i == RECOMPUTE_FULL &&
@@ -315,12 +325,15 @@ double mixed_space_bound(struct mixed_space *space,
 		.length = space->chain_length,
 		.micro_batches = family->micro_batches,
 	};
-	uint32_t pipeline = 0;
+	uint32_t pipeline = 0, policy = recompute;
 
+	if (recompute == RECOMPUTE_FULL &&
+	    space->problem->recompute_layers.count)
+		policy = FACTS_PARTIAL;
 	for (uint32_t s = 0; s < family->kind_count; s++) {
 		speeds.through_s[s] = mixed_space_facts(space, family->kind[s],
 							family->shape)
-					      ->through_s[recompute];
+					      ->through_s[policy];
 		pipeline += ranks[s];
 	}
 	if (pipeline > space->chain_length)

@@ -44,6 +44,9 @@ struct mixed_space {
 void mixed_space_init(struct mixed_space *space, const struct problem *problem,
 		      struct arena *arena);
 
+/* Whether the ZeRO stage is allowed among the whole group of replicas. */
+bool mixed_space_has_zero(const struct problem *problem, uint32_t zero);
+
 /* Configurations of a family: ways to choose ranks, times policies. */
 uint64_t mixed_space_count(const struct mixed_space *space,
 			   const struct mixed_family *family);

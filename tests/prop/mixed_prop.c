@@ -307,6 +307,17 @@ static void find_placements(struct listing *listing)
 	}
 }
 
+/* Split plans share among all replicas. */
+static bool has_zero(const struct problem *problem, uint32_t zero)
+{
+	bool given = false;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		given |= problem->shard_level[l];
+	return problem->zero[zero] &&
+	       (zero == 0 || !given || problem->shard_level[0]);
+}
+
 static void list_policies(struct listing *listing)
 {
 	const struct problem *problem = listing->problem;
@@ -314,7 +325,8 @@ static void list_policies(struct listing *listing)
 
 	find_placements(listing);
 	for (uint32_t zero = 0; zero < 4; zero++)
-		for (int r = 0; problem->zero[zero] && r < RECOMPUTE_COUNT; r++) {
+		for (int r = 0; has_zero(problem, zero) && r < RECOMPUTE_COUNT;
+		     r++) {
 			const struct problem_domain *layers =
 				&problem->recompute_layers;
 			bool partial = r == RECOMPUTE_FULL && layers->count;
