@@ -154,6 +154,12 @@ enum status pipeline_run(const struct cli *cli,
 
 	if (status != STATUS_DONE)
 		return status;
+	if (pipeline->ir->topology.kind_count) {
+		diag_error(&compilation->diags, E_NOT_YET,
+			   pipeline->ir->topology.span,
+			   "planning for several device types is not available in this version of nestc");
+		return STATUS_SPEC;
+	}
 	if (cli->verbose)
 		cli_complain("searching: %u shapes, %u devices",
 			     pipeline->problem->shape_count,

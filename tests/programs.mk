@@ -155,7 +155,7 @@ prop_tests += %D%/prop/limit_prop
 %C%_prop_limit_prop_LDADD = $(cmocka_libs)
 
 prop_tests += %D%/prop/mixed_prop
-%C%_prop_mixed_prop_SOURCES = %D%/prop/mixed_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
+%C%_prop_mixed_prop_SOURCES = %D%/prop/mixed_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_devices.c %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_linear.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
 %C%_prop_mixed_prop_LDADD = $(cmocka_libs)
 
 prop_tests += %D%/prop/network_prop
