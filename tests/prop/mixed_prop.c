@@ -23,7 +23,7 @@
 #include "tests/prop/trial.h"
 
 #define COUNT_MIXED 1000
-#define PLANS_MAX 20000	/* split plans of one problem; others are left out */
+#define PLANS_MAX 10000	/* split plans of one problem; others are left out */
 
 /* ---- problems ---- */
 
@@ -551,7 +551,7 @@ static void test_agreement(void **state)
 		      (unsigned long long)compared, (unsigned long long)tried,
 		      (unsigned long long)split);
 	assert_true(compared == count);
-	assert_true(count < 50 || split >= count / 12);
+	assert_true(count < 50 || split >= count / 20);
 }
 
 int main(void)
