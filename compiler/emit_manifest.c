@@ -128,7 +128,23 @@ static json_t *make_level(const struct ir_level *level)
 	return object;
 }
 
-static json_t *make_cluster(const struct ir_topology *topology)
+/* The device of the graph at each place of the levels. */
+static json_t *make_graph(const struct ir_graph *graph, const struct plan *plan,
+			  uint32_t places)
+{
+	json_t *object = json_object(), *map = json_array();
+
+	for (uint32_t i = 0; i < places; i++)
+		json_array_append_new(map, json_integer(
+			physical_device(plan, i)));
+	set(object, "devices", json_integer(graph->graph.device_count));
+	set(object, "links", json_integer(graph->link_items));
+	set(object, "places", map);
+	return object;
+}
+
+static json_t *make_cluster(const struct ir_topology *topology,
+			    const struct plan *plan)
 {
 	json_t *cluster = json_object(), *levels = json_array();
 
@@ -138,6 +154,9 @@ static json_t *make_cluster(const struct ir_topology *topology)
 	set(cluster, "device", json_string(topology->device.name));
 	set(cluster, "devices", json_integer(topology->device_count));
 	set(cluster, "levels", levels);
+	if (topology->graph)
+		set(cluster, "graph", make_graph(topology->graph, plan,
+						 topology->device_count));
 	return cluster;
 }
 
@@ -334,6 +353,7 @@ static json_t *make_rank(const struct emit_input *input, enum rank_order order,
 	json_t *object = json_object();
 
 	path->length = 0;
+	rank.device = physical_device(input->plan, rank.device);
 	device_path(&input->ir->topology, rank.device, path);
 	set(object, "rank", json_integer(index));
 	set(object, "device", json_integer(rank.device));
@@ -407,6 +427,8 @@ static json_t *make_predicted(const struct emit_input *input,
 	json_t *object = json_object();
 
 	set(object, "iteration_time", number(plan->time_s));
+	if (input->ir->topology.graph)
+		set(object, "hierarchy_time", number(plan->hierarchy_s));
 	set(object, "tokens_per_second", number(performance->tokens_per_s));
 	set(object, "tokens_per_second_per_device",
 	    number(performance->tokens_per_s / plan->devices));
@@ -446,6 +468,8 @@ static json_t *make_certificate(const struct emit_input *input)
 	    json_integer((json_int_t)certificate->infeasible_placement));
 	set(object, "partitions",
 	    json_integer((json_int_t)certificate->partitions));
+	if (input->ir->topology.graph)
+		set(object, "routed", json_integer((json_int_t)certificate->routed));
 	if (input->timing)
 		set(object, "seconds", number(input->solve_s));
 	return object;
@@ -467,7 +491,8 @@ bool emit_manifest(const struct emit_input *input, struct text *out)
 	text_append(out, "  \"nestc\": \"" PACKAGE_VERSION "\"");
 	print_member(out, "spec", make_spec(input));
 	print_member(out, "model", make_model(input, &performance));
-	print_member(out, "cluster", make_cluster(&input->ir->topology));
+	print_member(out, "cluster", make_cluster(&input->ir->topology,
+						 input->plan));
 	print_member(out, "parallelism", make_parallelism(input, &performance));
 	print_member(out, "stages", make_stages(input));
 	print_placement(input, out);

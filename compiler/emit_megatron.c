@@ -634,6 +634,7 @@ static void print_devices(struct megatron *megatron, struct text *out)
 		struct rank rank = rank_at(megatron->input->problem,
 					   megatron->plan, megatron->order, i);
 
+		rank.device = physical_device(megatron->plan, rank.device);
 		text_printf(out, "  %-7u # rank %u: ", rank.device, i);
 		device_path(&megatron->ir->topology, rank.device, out);
 		text_append_char(out, '\n');

@@ -9,6 +9,7 @@
 
 #include "compiler/describe.h"
 #include "compiler/emit.h"
+#include "compiler/graph_report.h"
 #include "compiler/hand_plan.h"
 #include "compiler/performance.h"
 #include "compiler/profile.h"
@@ -100,7 +101,10 @@ static void print_rates(struct summary *summary)
 	describe_count(ir->job.global_batch, out);
 	text_append(out, " x ");
 	describe_count(ir->model.sequence_length, out);
-	text_append(out, " tokens\nRate      ");
+	text_append(out, " tokens\n");
+	if (ir->topology.graph)
+		graph_report_time(ir->topology.graph, summary->plan, out);
+	text_append(out, "Rate      ");
 	describe_count((uint64_t)llround(performance->tokens_per_s), out);
 	text_append(out, " tokens/s, ");
 	describe_count((uint64_t)llround(performance->tokens_per_s / devices),
@@ -357,6 +361,10 @@ static void print_placement(struct summary *summary)
 		print_dimension(summary, DIMENSION_PIPELINE, "pipeline");
 	}
 	print_avoided(summary);
+	if (summary->input->ir->topology.graph)
+		graph_report_stages(summary->input->compilation,
+				    &summary->input->ir->topology,
+				    summary->plan, out);
 	text_printf(out, "  %-10s%s order, %s\n", "ranks",
 		    rank_order_name(order),
 		    match == RANK_MATCH_SAME ? "rank r on device r" :
@@ -449,6 +457,8 @@ static void print_certificate(struct summary *summary)
 				   certificate->lower_bound, out);
 		text_append_char(out, '\n');
 	}
+	if (summary->input->ir->topology.graph)
+		graph_report_proof(summary->plan, out);
 	print_counts(out, searched, 3);
 	print_counts(out, refused, 3);
 	if (summary->input->timing)

@@ -172,6 +172,9 @@ static void price(struct compilation *compilation, const struct ir *ir,
 	case SOLVE_UNKNOWN:
 		rival->about = "not priced within the time limit";
 		return;
+	case SOLVE_UNROUTED:
+		rival->about = "its requirements do not hold on the graph";
+		return;
 	}
 }
 

@@ -218,6 +218,7 @@ struct ir_kind {
 /* A network given by its links; the levels are those it implies. */
 struct ir_graph {
 	struct graph graph;
+	uint32_t link_items;		/* links, as they are counted in the spec */
 	const char **vertex_name;	/* "leaf[3]" */
 	const char **family;		/* "leaf": the same without indices */
 	const char **device_name;	/* by number in the graph: "host[2]/gpu5" */

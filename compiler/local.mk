@@ -43,6 +43,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/fix_specs.h \
 	%D%/flops.c \
 	%D%/flops.h \
+	%D%/graph_report.c \
+	%D%/graph_report.h \
 	%D%/hand_plan.c \
 	%D%/hand_plan.h \
 	%D%/infeasible.c \

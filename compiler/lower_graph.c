@@ -278,6 +278,7 @@ static void take_hierarchy(struct graph_lowering *lowering)
 			.network = hierarchy.level[l],
 		};
 	lowering->made->device = hierarchy.device;
+	lowering->made->link_items = lowering->read->link_count;
 	topology->graph = lowering->made;
 	warn_left_out(lowering, &hierarchy);
 }

@@ -16,6 +16,7 @@
 #include "compiler/problem_from_ir.h"
 #include "lang/module.h"
 #include "solver/feasible.h"
+#include "solver/price.h"
 
 /* A fault of nestc: what was found, and that it is no fault of the reader. */
 static enum status fault(const char *where, const char *what)
@@ -102,14 +103,36 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* The checker knows levels only: a plan on a graph is held against the
+ * hierarchy, with its price there, which its routed price must not go below. */
+static bool check_on_levels(struct compilation *compilation,
+			    const struct pipeline *pipeline,
+			    struct text *reason)
+{
+	const struct plan *plan = &pipeline->result.plan;
+	struct problem flat = *pipeline->problem;
+	struct plan on_levels = *plan;
+
+	if (!flat.graph)
+		return feasible_check(&flat, plan, &compilation->arena, reason);
+	flat.graph = NULL;
+	price_plan(&flat, &compilation->arena, &on_levels);
+	if (plan->time_s < on_levels.time_s * (1 - 1e-9)) {
+		text_append(reason, "the plan is faster on the graph than on its hierarchy");
+		return false;
+	}
+	on_levels.certificate.value = on_levels.certificate.lower_bound;
+	on_levels.certificate.gap = 0;
+	return feasible_check(&flat, &on_levels, &compilation->arena, reason);
+}
+
 enum status pipeline_check(struct compilation *compilation,
 			   const struct pipeline *pipeline)
 {
 	struct text reason;
 
 	text_init(&reason, &compilation->arena);
-	if (!feasible_check(pipeline->problem, &pipeline->result.plan,
-			    &compilation->arena, &reason))
+	if (!check_on_levels(compilation, pipeline, &reason))
 		return fault("plan against its problem", reason.at);
 	if (!plan_verify(pipeline->ir, pipeline->problem,
 			 &pipeline->result.plan, &compilation->arena, &reason))
@@ -180,6 +203,16 @@ enum status pipeline_run(const struct cli *cli,
 	case SOLVE_INFEASIBLE:
 		infeasible_report(compilation, pipeline->ir, pipeline->problem,
 				  &pipeline->result);
+		return STATUS_NO_PLAN;
+	case SOLVE_UNROUTED:
+		diag_error(&compilation->diags, E_GRAPH_PLAN,
+			   pipeline->ir->job.span,
+			   "no plan that was priced on the graph '%s' keeps the requirements",
+			   pipeline->ir->topology.name);
+		diag_note(&compilation->diags, SPAN_NONE,
+			  "plans that do so on the hierarchy its links imply exist, and are slower on the links themselves");
+		diag_help(&compilation->diags,
+			  "allow more time or cost in 'require'");
 		return STATUS_NO_PLAN;
 	case SOLVE_UNKNOWN:
 		if (pipeline->strategy != STRATEGY_NEST) {

@@ -376,6 +376,30 @@ static bool verify_ranks(struct verify *verify)
 		verify_groups(verify, verify->plan->devices - 1));
 }
 
+/* Of a graph every device stands at one place of the hierarchy at most. */
+static bool verify_graph(struct verify *verify)
+{
+	const struct ir_topology *topology = &verify->ir->topology;
+	uint32_t devices = topology->graph ?
+				   topology->graph->graph.device_count : 0;
+	bool *taken = ARENA_ARRAY(verify->scratch, bool, devices + 1);
+
+	if (!topology->graph)
+		return true;
+	if (!verify->plan->device_map || !verify->plan->device)
+		return fail(verify, "the plan does not say its devices in the graph");
+	for (uint32_t i = 0; i < topology->device_count; i++) {
+		uint32_t device = verify->plan->device_map[i];
+
+		if (device >= devices || taken[device])
+			return fail(verify, "place %u has no device of the graph", i);
+		taken[device] = true;
+	}
+	if (verify->plan->time_s < verify->plan->hierarchy_s * (1 - TOLERANCE))
+		return fail(verify, "the plan is faster on the graph than on its hierarchy");
+	return true;
+}
+
 static bool verify_requirements(struct verify *verify)
 {
 	struct predicate_input input = { 0 };
@@ -408,7 +432,8 @@ bool plan_verify(const struct ir *ir, const struct problem *problem,
 		verify_shape(&verify) && verify_chunks(&verify) &&
 		verify_layers(&verify) && verify_parameters(&verify) &&
 		verify_memory(&verify) && verify_time(&verify) &&
-		verify_ranks(&verify) && verify_requirements(&verify);
+		verify_ranks(&verify) && verify_graph(&verify) &&
+		verify_requirements(&verify);
 	/* The reason must outlive the scratch memory when both share an arena. */
 	if (reason->arena != scratch || right)
 		arena_rewind(scratch, mark);

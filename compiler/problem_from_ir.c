@@ -78,6 +78,10 @@ static void build_network(struct problem_build *build)
 		problem->level[i] = topology->level[i].network;
 	problem->level_count = topology->level_count;
 	problem->device_count = topology->device_count;
+	if (topology->graph) {
+		problem->graph = &topology->graph->graph;
+		problem->graph_device = topology->graph->device;
+	}
 	problem->device_dollars_per_s = topology->device.dollars_per_s;
 	problem->device_watts = topology->device.watts;
 }

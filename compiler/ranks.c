@@ -82,7 +82,8 @@ enum rank_match rank_order_match(const struct problem *problem,
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < plan->devices; i++) {
-		uint32_t device = rank_at(problem, plan, order, i).device;
+		uint32_t device = physical_device(
+			plan, rank_at(problem, plan, order, i).device);
 
 		if (i && device <= last)
 			return RANK_MATCH_NONE;
@@ -132,6 +133,10 @@ void device_path(const struct ir_topology *topology, uint32_t device,
 {
 	uint32_t position[LEVEL_MAX];
 
+	if (topology->graph) {
+		text_append(out, topology->graph->device_name[device]);
+		return;
+	}
 	for (uint32_t i = 0; i < topology->level_count; i++) {
 		uint32_t fanout = topology->level[i].network.fanout;
 

@@ -48,6 +48,13 @@ uint32_t rank_device(const struct problem *problem, const struct plan *plan,
  * linear packing moves any. */
 bool ranks_follow_factors(const struct problem *problem, const struct plan *plan);
 
+/* The device as it is counted and named in the spec: of a graph the one that
+ * stands at that place of its hierarchy, else the same number. */
+static inline uint32_t physical_device(const struct plan *plan, uint32_t device)
+{
+	return plan->device_map ? plan->device_map[device] : device;
+}
+
 /* The coordinates and device of rank `number`. */
 struct rank rank_at(const struct problem *problem, const struct plan *plan,
 		    enum rank_order order, uint32_t number);
@@ -60,7 +67,8 @@ enum rank_order rank_order_choose(const struct problem *problem,
 				  const struct plan *plan,
 				  enum rank_match *match);
 
-/* A device's place in the topology: "spine0/rack3/node1/gpu5". */
+/* A device's place in the topology: "spine0/rack3/node1/gpu5", or its name in a
+ * graph (of a physical_device): "host[3]/gpu5". */
 void device_path(const struct ir_topology *topology, uint32_t device,
 		 struct text *out);
 

@@ -7,90 +7,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/graph_owner.h"
 #include "solver/graph_row.h"
 #include "solver/most.h"
-
-enum { SEVERAL = UINT32_MAX - 1 };
 
 struct rates {
 	const struct graph *graph;
 	struct arena *arena;
 	struct graph_hierarchy *hierarchy;
-	uint32_t *place;		/* of each device in the hierarchy; GRAPH_NONE */
-	uint32_t below[LEVEL_MAX + 1];	/* devices of a child */
-	/* By level and vertex: the child it is nearest to, SEVERAL, or GRAPH_NONE;
-	 * the last level is the whole. */
-	uint32_t *owner[LEVEL_MAX + 1];
+	struct graph_owners owners;
 	double *uplink_Bps[LEVEL_MAX + 1];	/* by child */
 	double *link_Bps;
 };
 
 static uint32_t children(const struct rates *rates, uint32_t level)
 {
-	return rates->hierarchy->device_count / rates->below[level];
-}
-
-/* ---- whose a vertex is ---- */
-
-/* Takes note of a device at a distance from a vertex. */
-static void near_device(const struct rates *rates, uint32_t vertex,
-			uint32_t device, uint32_t hops, uint32_t *nearest)
-{
-	uint32_t place = rates->place[device];
-
-	if (place == GRAPH_NONE || hops > nearest[vertex])
-		return;
-	for (uint32_t l = 0; l <= rates->hierarchy->level_count; l++) {
-		uint32_t *owner = &rates->owner[l][vertex];
-		uint32_t child = place / rates->below[l];
-
-		if (hops < nearest[vertex] || *owner == GRAPH_NONE)
-			*owner = child;
-		else if (*owner != child)
-			*owner = SEVERAL;
-	}
-	nearest[vertex] = hops;
-}
-
-static void find_owners(struct rates *rates)
-{
-	const struct graph *graph = rates->graph;
-	uint32_t *nearest = ARENA_ARRAY(rates->arena, uint32_t,
-					graph->vertex_count);
-
-	for (uint32_t v = 0; v < graph->vertex_count; v++)
-		nearest[v] = UINT32_MAX;
-	for (uint32_t l = 0; l <= rates->hierarchy->level_count; l++) {
-		rates->owner[l] = ARENA_ARRAY(rates->arena, uint32_t,
-					      graph->vertex_count);
-		for (uint32_t v = 0; v < graph->vertex_count; v++)
-			rates->owner[l][v] = GRAPH_NONE;
-	}
-	for (uint32_t d = 0; d < graph->device_count; d++) {
-		const struct graph_device *device = &graph->device[d];
-		uint32_t root = graph->root_of[device->root];
-		uint32_t more = device->up != GRAPH_NONE;
-
-		if (rates->place[d] == GRAPH_NONE)
-			continue;
-		near_device(rates, device->vertex, d, 0, nearest);
-		for (uint32_t v = 0; v < graph->vertex_count; v++) {
-			uint32_t at = graph->core_of[v];
-
-			if (at != GRAPH_NONE &&
-			    graph_hops(graph, root, at) != UINT16_MAX)
-				near_device(rates, v, d,
-					    graph_hops(graph, root, at) + more,
-					    nearest);
-		}
-	}
-}
-
-/* A device that was left out lies in no child. */
-static bool is_inside(const struct rates *rates, uint32_t level, uint32_t vertex,
-		      uint32_t child)
-{
-	return rates->owner[level][vertex] == child;
+	return rates->hierarchy->device_count / rates->owners.below[level];
 }
 
 /* ---- uplinks ---- */
@@ -102,10 +34,10 @@ static void find_uplinks(struct rates *rates, uint32_t level)
 	double *uplink = ARENA_ARRAY(rates->arena, double, count);
 
 	for (uint32_t i = 0; i < graph->link_count; i++) {
-		uint32_t child = rates->owner[level][graph->link[i].from];
+		uint32_t child = rates->owners.owner[level][graph->link[i].from];
 
 		if (child < count &&
-		    !is_inside(rates, level, graph->link[i].to, child))
+		    rates->owners.owner[level][graph->link[i].to] != child)
 			uplink[child] += graph->link[i].rate_Bps;
 	}
 	for (uint32_t c = 0; level && c < count; c++) {
@@ -148,7 +80,7 @@ static void find_latencies(struct rates *rates)
 
 			if (a == b)
 				continue;
-			while (a / rates->below[l + 1] != b / rates->below[l + 1])
+			while (a / rates->owners.below[l + 1] != b / rates->owners.below[l + 1])
 				l++;
 			if (from->up != GRAPH_NONE) {
 				latency += graph->link[from->up].latency_s;
@@ -174,7 +106,7 @@ static void find_latencies(struct rates *rates)
 static bool is_straight(const struct rates *rates, uint32_t level)
 {
 	const struct graph *graph = rates->graph;
-	const uint32_t *owner = rates->owner[level];
+	const uint32_t *owner = rates->owners.owner[level];
 	uint32_t count = children(rates, level);
 	uint32_t fanout = rates->hierarchy->level[level].fanout;
 	uint32_t last = GRAPH_NONE;
@@ -182,7 +114,7 @@ static bool is_straight(const struct rates *rates, uint32_t level)
 	for (uint32_t b = 0; b < rates->hierarchy->device_count; b++) {
 		uint32_t device = rates->hierarchy->device[b];
 		uint32_t root = graph->root_of[graph->device[device].root];
-		uint32_t child = b / rates->below[level];
+		uint32_t child = b / rates->owners.below[level];
 
 		if (root == last)
 			continue;
@@ -207,7 +139,7 @@ static bool is_straight(const struct rates *rates, uint32_t level)
 static double widest_pair(const struct rates *rates, uint32_t level)
 {
 	const struct graph *graph = rates->graph;
-	const uint32_t *owner = rates->owner[level];
+	const uint32_t *owner = rates->owners.owner[level];
 	uint32_t count = children(rates, level);
 	uint32_t fanout = rates->hierarchy->level[level].fanout;
 	double *pair = ARENA_ARRAY(rates->arena, double, (size_t)count * fanout);
@@ -248,7 +180,7 @@ static void settle_level(struct rates *rates, uint32_t l)
 		level->bandwidth_Bps = fmin(inner_Bps, pairs);
 		uplink = pairs;
 	}
-	level->oversubscription = most(1, rates->below[l] *
+	level->oversubscription = most(1, rates->owners.below[l] *
 					  level->bandwidth_Bps / uplink);
 }
 
@@ -257,8 +189,8 @@ static void settle_level(struct rates *rates, uint32_t l)
 static uint32_t find_witness(const struct rates *rates, uint32_t l)
 {
 	for (uint32_t v = 0; v < rates->graph->vertex_count; v++)
-		if (rates->owner[l][v] == SEVERAL &&
-		    rates->owner[l + 1][v] == 0)
+		if (rates->owners.owner[l][v] == GRAPH_SEVERAL &&
+		    rates->owners.owner[l + 1][v] == 0)
 			return v;
 	return GRAPH_NONE;
 }
@@ -270,20 +202,14 @@ void graph_rates(const struct graph *graph, struct arena *arena,
 		.graph = graph,
 		.arena = arena,
 		.hierarchy = hierarchy,
-		.place = ARENA_ARRAY(arena, uint32_t, graph->device_count),
 		.link_Bps = ARENA_ARRAY(arena, double, graph->link_count + 1),
 	};
 
-	for (uint32_t d = 0; d < graph->device_count; d++)
-		rates.place[d] = GRAPH_NONE;
-	for (uint32_t i = 0; i < hierarchy->device_count; i++)
-		rates.place[hierarchy->device[i]] = i;
 	for (uint32_t i = 0; i < graph->link_count; i++)
 		rates.link_Bps[i] = graph->link[i].rate_Bps;
-	rates.below[0] = 1;
-	for (uint32_t l = 0; l < hierarchy->level_count; l++)
-		rates.below[l + 1] = rates.below[l] * hierarchy->level[l].fanout;
-	find_owners(&rates);
+	graph_owners(graph, hierarchy->level, hierarchy->level_count,
+		     hierarchy->device, hierarchy->device_count, arena,
+		     &rates.owners);
 	find_latencies(&rates);
 	for (uint32_t l = 0; l < hierarchy->level_count; l++) {
 		find_uplinks(&rates, l);

@@ -42,10 +42,16 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/graph_hierarchy.h \
 	%D%/graph_lines.c \
 	%D%/graph_lines.h \
+	%D%/graph_owner.c \
+	%D%/graph_owner.h \
 	%D%/graph_rates.c \
 	%D%/graph_rates.h \
 	%D%/graph_row.c \
 	%D%/graph_row.h \
+	%D%/graph_search.c \
+	%D%/graph_search.h \
+	%D%/graph_trial.c \
+	%D%/graph_trial.h \
 	%D%/incumbent.c \
 	%D%/incumbent.h \
 	%D%/layer.c \
@@ -89,6 +95,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/published_model.h \
 	%D%/range.c \
 	%D%/range.h \
+	%D%/routed.c \
+	%D%/routed.h \
 	%D%/schedule.c \
 	%D%/schedule.h \
 	%D%/search.c \

@@ -123,6 +123,8 @@ struct certificate {
 	uint64_t infeasible_requirement;
 	uint64_t infeasible_placement;	/* no factorisation fits the fan-outs */
 	uint64_t partitions;		/* stage partitions simulated */
+	uint64_t routed;		/* plans priced on the graph, in problems with one;
+					 * the counts above are those of its hierarchy */
 };
 
 struct plan {
@@ -138,12 +140,16 @@ struct plan {
 	 * devices.h says; `devices` entries. Filled by devices_fill; NULL while the
 	 * search runs, and where there are segments. */
 	uint32_t *device;
+	/* In problems with a graph: the device of the graph that each device of
+	 * the hierarchy (an entry of `device`) is; NULL elsewhere. */
+	const uint32_t *device_map;
 	/* Chunk i = virtual stage i / pipeline on pipeline rank i % pipeline
 	 * holds chain positions chunk_first[i] .. chunk_first[i + 1] - 1. */
 	uint32_t chunk_count;		/* pipeline x virtual_stages */
 	uint32_t *chunk_first;		/* chunk_count + 1 entries */
 	struct stage_cost *stage;	/* pipeline entries */
 	double time_s;			/* of one iteration */
+	double hierarchy_s;		/* in problems with a graph: on its hierarchy */
 	struct breakdown breakdown;
 	double memory_peak_bytes;	/* largest stage total */
 	uint32_t memory_peak_stage;

@@ -7,13 +7,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/devices.h"
 #include "solver/layer.h"
 #include "solver/mixed.h"
 #include "solver/network.h"
 #include "solver/placement.h"
+#include "solver/routed.h"
 #include "solver/schedule.h"
 #include "solver/share.h"
 #include "solver/most.h"
+
+/* What a pipeline rank's groups take. */
+struct site {
+	const struct network_lines *group;	/* by enum group */
+	struct sharding sharding;
+	struct layer_time *time;	/* by class */
+	struct layer_time *kept_time;	/* likewise, of layers that keep everything
+					 * under partial recomputation */
+};
 
 /* What pricing collects on its way over the chain. */
 struct pricing {
@@ -21,9 +32,8 @@ struct pricing {
 	struct plan *plan;
 	struct arena *scratch;
 	const struct problem_shape *shape;
-	struct layer_time *time;	/* by class */
-	struct layer_time *kept_time;	/* likewise, of layers that keep everything
-					 * under partial recomputation */
+	struct site *site;		/* by rank, or one for all */
+	uint32_t site_count;
 	double *forward_s;		/* by chunk */
 	double *backward_s;
 	double *transfer_s;		/* chunk_count - 1 */
@@ -33,7 +43,7 @@ struct pricing {
 	double *tied_s;			/* by rank: exchange of a tied weight */
 	struct share share;
 	struct placed placed;
-	struct sharding sharding;
+	struct routed routed;		/* in problems with a graph */
 	uint32_t recompute_left;	/* block layers of the chunk still to recompute */
 	uint32_t tied_rank, tied_with_rank;
 };
@@ -41,6 +51,36 @@ struct pricing {
 static bool is_maximum(double value, double maximum)
 {
 	return value >= maximum * (1 - 1e-12);
+}
+
+static struct site *site_of(const struct pricing *pricing, uint32_t rank)
+{
+	return &pricing->site[pricing->site_count > 1 ? rank : 0];
+}
+
+static void init_sites(struct pricing *pricing)
+{
+	const struct problem *problem = pricing->problem;
+	const struct plan *plan = pricing->plan;
+	struct sharding sharding = sharding_of(
+		problem, &plan->placement, pricing->shape,
+		pricing->placed.group, plan->choice.shard_level);
+
+	pricing->site_count = problem->graph ? plan->choice.pipeline : 1;
+	pricing->site = ARENA_ARRAY(pricing->scratch, struct site,
+				    pricing->site_count);
+	if (problem->graph)
+		routed_network(problem, plan, &pricing->placed, &sharding,
+			       pricing->scratch, &pricing->routed);
+	for (uint32_t i = 0; i < pricing->site_count; i++) {
+		struct site *site = &pricing->site[i];
+		struct routed_rank *rank = problem->graph ?
+						   &pricing->routed.rank[i] :
+						   NULL;
+
+		site->group = rank ? rank->group : pricing->placed.group;
+		site->sharding = rank ? rank->sharding : sharding;
+	}
 }
 
 static void pricing_init(struct pricing *pricing, const struct problem *problem,
@@ -53,9 +93,6 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.plan = plan,
 		.scratch = arena,
 		.shape = &problem->shape[plan->choice.shape],
-		.time = ARENA_ARRAY(arena, struct layer_time, problem->class_count),
-		.kept_time = ARENA_ARRAY(arena, struct layer_time,
-					 problem->class_count),
 		.forward_s = ARENA_ARRAY(arena, double, chunks),
 		.backward_s = ARENA_ARRAY(arena, double, chunks),
 		.transfer_s = ARENA_ARRAY(arena, double, chunks),
@@ -66,28 +103,31 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 	};
 	pricing->placed.placement = plan->placement;
 	placement_price(problem, pricing->shape, arena, &pricing->placed);
-	pricing->sharding = sharding_of(problem, &plan->placement, pricing->shape,
-					pricing->placed.group,
-					plan->choice.shard_level);
-	pricing->share = share_of(problem, &plan->choice, &pricing->sharding);
+	init_sites(pricing);
+	pricing->share = share_of(problem, &plan->choice,
+				  &pricing->site->sharding);
 }
 
-static void price_layers(struct pricing *pricing)
+static void price_layers(struct pricing *pricing, struct site *site)
 {
 	const struct choice *choice = &pricing->plan->choice;
+	uint32_t classes = pricing->problem->class_count;
 	struct layer_setting setting = {
 		.problem = pricing->problem,
 		.shape = choice->shape,
 		.recompute = choice->recompute,
 		.zero = choice->zero,
-		.group = pricing->placed.group,
-		.sharding = &pricing->sharding,
+		.group = site->group,
+		.sharding = &site->sharding,
 	};
 
-	layer_times(&setting, pricing->time);
+	site->time = ARENA_ARRAY(pricing->scratch, struct layer_time, classes);
+	site->kept_time = ARENA_ARRAY(pricing->scratch, struct layer_time,
+				      classes);
+	layer_times(&setting, site->time);
 	setting.recompute = RECOMPUTE_NONE;
 	if (choice->recompute == RECOMPUTE_FULL && choice->recompute_layers)
-		layer_times(&setting, pricing->kept_time);
+		layer_times(&setting, site->kept_time);
 }
 
 /* What layers of one class add to their device and chunk, whatever their
@@ -148,26 +188,35 @@ static void add_layers(struct pricing *pricing, uint32_t chunk, uint32_t class,
 		       uint32_t count)
 {
 	const struct choice *choice = &pricing->plan->choice;
-	uint32_t kept = 0;
+	uint32_t rank = chunk % choice->pipeline, kept = 0;
+	const struct site *site = site_of(pricing, rank);
 
-	add_weights(pricing, chunk % choice->pipeline, class, count);
+	add_weights(pricing, rank, class, count);
 	if (layer_may_be_kept(pricing->problem, choice, class)) {
 		kept = count > pricing->recompute_left ?
 			count - pricing->recompute_left : 0;
 		pricing->recompute_left -= count - kept;
 	}
 	add_times(pricing, chunk, class, count - kept, choice->recompute,
-		  &pricing->time[class]);
+		  &site->time[class]);
 	add_times(pricing, chunk, class, kept, RECOMPUTE_NONE,
-		  &pricing->kept_time[class]);
+		  &site->kept_time[class]);
 }
 
-static double transfer_time(const struct pricing *pricing, uint32_t level,
-			    double bytes)
+static double line_time(const struct network_line *line, double bytes)
 {
-	const struct network_line *line = &pricing->placed.transfer[level];
-
 	return line->latency_s + bytes * line->s_per_byte;
+}
+
+/* From a rank to the next one. */
+static const struct network_line *boundary_line(const struct pricing *pricing,
+						uint32_t rank)
+{
+	const struct placed *placed = &pricing->placed;
+
+	return pricing->problem->graph ?
+		       &pricing->routed.boundary[rank] :
+		       &placed->transfer[placed->boundary_level[rank]];
 }
 
 /* The boundary after a chunk whose last layer is of that class. */
@@ -181,8 +230,8 @@ static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class
 	if (chunk + 1 == plan->chunk_count)
 		return;
 	level = pricing->placed.boundary_level[rank];
-	pricing->transfer_s[chunk] = transfer_time(
-		pricing, level,
+	pricing->transfer_s[chunk] = line_time(
+		boundary_line(pricing, rank),
 		problem_weight_at(problem, plan->choice.shape, class)->output_bytes);
 	if (chunk < p) {
 		plan->stage[rank].send_level = level;
@@ -236,8 +285,12 @@ static void price_tied(struct pricing *pricing)
 		tied /= pricing->share.shards;
 	level = placement_pipeline_level(problem, &pricing->placed, a, b);
 	exchange = problem->level[level].latency_s +
-		   transfer_time(pricing, level,
-				 tied * problem->sync.reduce_bytes);
+		   line_time(&pricing->placed.transfer[level],
+			     tied * problem->sync.reduce_bytes);
+	if (problem->graph)
+		exchange = pricing->routed.tied_latency_s +
+			   line_time(&pricing->routed.tied,
+				     tied * problem->sync.reduce_bytes);
 	pricing->tied_s[a] = exchange;
 	pricing->tied_s[b] = exchange;
 }
@@ -256,15 +309,16 @@ static void price_sync(struct pricing *pricing, uint32_t rank)
 	const struct choice *choice = &pricing->plan->choice;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	struct holding held = held_by(stage);
+	const struct sharding *sharding = &site_of(pricing, rank)->sharding;
 
-	stage->reduce_s = shard_reduce_s(&pricing->sharding, choice->zero,
+	stage->reduce_s = shard_reduce_s(sharding, choice->zero,
 					 held.parameters * sync->reduce_bytes,
 					 held.experts * sync->reduce_bytes);
 	stage->reduce_exposed_s =
 		most(0, stage->reduce_s -
 				(sync->overlap_reduce ? stage->backward_s : 0)) +
 		pricing->tied_s[rank];
-	stage->gather_s = shard_gather_s(&pricing->sharding, choice->zero,
+	stage->gather_s = shard_gather_s(sharding, choice->zero,
 					 held.parameters * sync->gather_bytes,
 					 held.experts * sync->gather_bytes);
 	stage->gather_exposed_s = most(
@@ -406,9 +460,14 @@ void price_plan(const struct problem *problem, struct arena *arena,
 	plan->devices = problem->shape[plan->choice.shape].tensor *
 			problem->shape[plan->choice.shape].context *
 			plan->choice.data * p;
+	if (problem->graph && !plan->device_map)
+		plan->device_map = problem->graph_device;
+	if (problem->graph && !plan->device)
+		devices_fill(problem, arena, plan);
 	mark = arena_mark(arena);
 	pricing_init(&pricing, problem, arena, plan);
-	price_layers(&pricing);
+	for (uint32_t i = 0; i < pricing.site_count; i++)
+		price_layers(&pricing, &pricing.site[i]);
 	price_chunks(&pricing);
 	price_tied(&pricing);
 	for (uint32_t k = 0; k < p; k++) {

@@ -141,6 +141,8 @@ struct problem_pin {
 	uint32_t first, count;		/* devices first .. first + count - 1 */
 };
 
+struct graph;			/* graph.h */
+
 struct problem {
 	/* The chain, as runs of equal layers. */
 	const struct problem_run *run;
@@ -168,6 +170,11 @@ struct problem {
 	struct problem_level level[LEVEL_MAX];
 	uint32_t level_count;
 	uint32_t device_count;
+	/* A network given by its links: the levels are those graph_hierarchy found,
+	 * and plans are priced as the graph routes them. NULL: the levels are all
+	 * there is. The device of the graph that each device of the levels is. */
+	const struct graph *graph;
+	const uint32_t *graph_device;	/* device_count entries */
 
 	/* Job. */
 	uint32_t global_batch;		/* sequences */

@@ -11,6 +11,7 @@
 
 #include "solver/devices.h"
 #include "solver/failure.h"
+#include "solver/graph_search.h"
 #include "solver/incumbent.h"
 #include "solver/mixed_search.h"
 #include "solver/network.h"
@@ -155,6 +156,8 @@ static enum solve_status solve_alike(const struct problem *problem,
 	struct search_result search;
 	struct incumbent incumbent;
 
+	if (problem->graph)
+		return graph_solve(problem, limits, arena, result);
 	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
 	incumbent_init(&incumbent, problem, arena);
 	search_run(problem, limits, &incumbent, removed_by, &search);

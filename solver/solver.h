@@ -47,6 +47,8 @@ enum solve_status {
 	SOLVE_FEASIBLE,		/* a plan, with the gap stated */
 	SOLVE_INFEASIBLE,	/* proved: no plan satisfies the problem */
 	SOLVE_UNKNOWN,		/* stopped by the time limit before any plan */
+	SOLVE_UNROUTED,		/* the hierarchy of a graph has plans, but none tried
+				 * keeps the requirements as the graph routes it */
 };
 
 /* Why nothing fits, and how far the best attempt misses. */

@@ -73,19 +73,40 @@ static void certify(const struct attempts *attempts, struct certificate *certifi
 				   certificate->value;
 }
 
+/* On a graph, if there is one, with every device in its own place. */
+static void price_on_graph(const struct attempts *attempts,
+			   const struct problem *problem, struct arena *arena,
+			   struct plan *plan)
+{
+	struct certificate *certificate = &plan->certificate;
+
+	if (!problem->graph)
+		return;
+	plan->hierarchy_s = plan->time_s;
+	price_plan(problem, arena, plan);
+	certificate->routed = 1;
+	if (!attempts->incumbent.time_only)
+		return;
+	certificate->value = plan->time_s;
+	certificate->gap = (plan->time_s - certificate->lower_bound) /
+			   plan->time_s;
+}
+
 enum solve_status strategy_solve(const struct problem *problem,
 				 enum strategy strategy,
 				 const struct solve_limits *limits,
 				 struct arena *arena, struct solve_result *result)
 {
+	struct problem flat = *problem;	/* priced on the graph, if any, at the end */
 	struct attempts attempts;
 	struct arena scratch;
 
+	flat.graph = NULL;
 	if (strategy == STRATEGY_NEST)
 		return solve(problem, limits, arena, result);
 	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
 	arena_init(&scratch);
-	attempts_init(&attempts, problem, arena, &scratch);
+	attempts_init(&attempts, &flat, arena, &scratch);
 	run[strategy](&attempts);
 	arena_release(&scratch);
 	certify(&attempts, &result->plan.certificate);
@@ -95,7 +116,8 @@ enum solve_status strategy_solve(const struct problem *problem,
 		result->status = SOLVE_FEASIBLE;
 		result->plan = attempts.incumbent.plan;
 		result->plan.certificate = certificate;
-		price_plan(problem, arena, &result->plan);
+		price_plan(&flat, arena, &result->plan);
+		price_on_graph(&attempts, problem, arena, &result->plan);
 	}
 	return result->status;
 }

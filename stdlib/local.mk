@@ -167,6 +167,7 @@ explain_pages = \
 	E0663.md \
 	E0701.md \
 	E0702.md \
+	E0703.md \
 	E0801.md \
 	E0802.md \
 	E0901.md \

@@ -187,7 +187,10 @@ def check_ranks(plan, used):
             break
         if "linear" in plan["placement"] or "moved" in plan["placement"]:
             continue
-        if device_of(plan, rank) != rank["device"]:
+        device = device_of(plan, rank)
+        if "graph" in plan["cluster"]:
+            device = plan["cluster"]["graph"]["places"][device]
+        if device != rank["device"]:
             fault(f"rank {rank['rank']}: its device does not follow from the factors")
             break
 

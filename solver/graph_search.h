@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans on a graph: the search runs on the hierarchy that the graph implies, and
+ * what it finds, with a bounded number of alternatives, is priced again as the
+ * graph routes it.
+ *
+ * Alternatives are, in order: the plan found; the best on the hierarchy for each
+ * pipeline degree that is a power of two, on all devices and with one child of the
+ * outermost level, or half of them, left idle; and for each the other placements of
+ * its degrees. For the best of each kind the children of every level change
+ * places, two at a time, used or idle, as long as that helps, those with a link that
+ * is slower than its family first; then stage borders move by one layer.
+ *
+ * The bound is that of the search on the hierarchy. It holds on the graph (see
+ * graph_hierarchy.h), so a plan whose routed value is the bound is proved optimal;
+ * otherwise the gap is what is left between the two.
+ */
+#ifndef NEST_SOLVER_GRAPH_SEARCH_H
+#define NEST_SOLVER_GRAPH_SEARCH_H
+
+#include "solver/solver.h"
+
+/* solve for a problem with a graph. */
+enum solve_status graph_solve(const struct problem *problem,
+			      const struct solve_limits *limits,
+			      struct arena *arena, struct solve_result *result);
+
+#endif

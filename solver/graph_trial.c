@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Local search around one plan: the price decides every step.
+ */
+#include "solver/graph_trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/devices.h"
+#include "solver/graph_row.h"
+#include "solver/price.h"
+
+/* Plans that are routed at most, and devices x plans. */
+#define ROUTED_MAX 2000
+#define ROUTED_DEVICES_MAX 400000
+/* Each plan may use this share of what is left. */
+#define SHARE 3
+/* Slow links that are looked for. */
+#define FAULTS_MAX 256
+/* A step must be better by this, relatively. */
+#define STEP 1e-9
+
+/* One plan on its way. */
+struct attempt {
+	struct trial *trial;
+	struct incumbent best;		/* of this attempt */
+	uint64_t left;			/* plans it may still route */
+	uint32_t *map;			/* of its best */
+	uint32_t *other;		/* being tried */
+	uint32_t *chunk_first;
+};
+
+/* ---- which devices a slow link is near to ---- */
+
+/* How far a vertex is from a device; GRAPH_NONE: it cannot be reached. */
+static uint32_t hops_from(const struct graph *graph, uint32_t vertex,
+			  uint32_t device)
+{
+	const struct graph_device *at = &graph->device[device];
+	uint32_t core = graph->core_of[vertex], hops;
+
+	if (at->vertex == vertex)
+		return 0;
+	if (core == GRAPH_NONE)
+		return GRAPH_NONE;
+	hops = graph_hops(graph, graph->root_of[at->root], core);
+	return hops == UINT16_MAX ? GRAPH_NONE : hops + (at->up != GRAPH_NONE);
+}
+
+/* The number of devices nearest to a vertex, which are marked if so wanted. */
+static uint32_t nearest_devices(const struct graph *graph, uint32_t vertex,
+				bool *mark)
+{
+	uint32_t nearest = GRAPH_NONE, count = 0;
+
+	for (uint32_t d = 0; d < graph->device_count; d++) {
+		uint32_t hops = hops_from(graph, vertex, d);
+
+		if (hops < nearest) {
+			nearest = hops;
+			count = 0;
+		}
+		count += hops == nearest;
+	}
+	for (uint32_t d = 0; mark && d < graph->device_count; d++)
+		mark[d] |= hops_from(graph, vertex, d) == nearest;
+	return count;
+}
+
+/* Of a slow link the end with fewer devices near it. */
+static void mark_faulty(const struct graph *graph, const struct graph_link *link,
+			bool *faulty)
+{
+	uint32_t from = nearest_devices(graph, link->from, NULL);
+	uint32_t to = nearest_devices(graph, link->to, NULL);
+
+	if (from <= to)
+		nearest_devices(graph, link->from, faulty);
+	if (to <= from)
+		nearest_devices(graph, link->to, faulty);
+}
+
+static void find_faulty(struct trial *trial)
+{
+	const struct graph *graph = trial->problem->graph;
+	struct arena *scratch = trial->scratch;
+	uint32_t families = 0, found = 0;
+	double *rate;
+
+	for (uint32_t i = 0; i < graph->link_count; i++)
+		if (graph->link[i].family >= families)
+			families = graph->link[i].family + 1;
+	rate = ARENA_ARRAY(scratch, double, families);
+	for (uint32_t i = 0; i < graph->link_count; i++)
+		rate[graph->link[i].family] =
+			most(rate[graph->link[i].family],
+			     graph->link[i].rate_Bps);
+	trial->faulty = ARENA_ARRAY(scratch, bool, graph->device_count);
+	for (uint32_t i = 0; i < graph->link_count && found < FAULTS_MAX; i++) {
+		if (graph->link[i].rate_Bps >= rate[graph->link[i].family])
+			continue;
+		mark_faulty(graph, &graph->link[i], trial->faulty);
+		found++;
+	}
+}
+
+/* ---- twins: children that could change places and nobody would know ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t bits_of(double number)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/* What one link is to the child that owns one end of it (`way` says which); the
+ * other end counts by its number where it lies outside. */
+static uint64_t link_hash(const struct graph_link *link, uint64_t way,
+			  uint64_t outside)
+{
+	uint64_t hash = mix(way, outside);
+
+	hash = mix(hash, bits_of(link->rate_Bps));
+	hash = mix(hash, bits_of(link->latency_s));
+	hash = mix(hash, bits_of(link->overhead_s));
+	hash = mix(hash, link->count);
+	return mix(hash, link->family);
+}
+
+/* Children are twins if all links in and around them are the same. */
+static void find_twins(struct trial *trial, uint32_t level)
+{
+	const struct graph *graph = trial->problem->graph;
+	const uint32_t *owner = trial->owners.owner[level];
+	uint32_t count = trial->problem->device_count /
+			 trial->owners.below[level];
+	uint64_t *twin = ARENA_ARRAY(trial->scratch, uint64_t, count);
+
+	for (uint32_t i = 0; i < graph->link_count; i++) {
+		const struct graph_link *link = &graph->link[i];
+		uint32_t from = owner[link->from], to = owner[link->to];
+		bool inside = from == to;
+
+		if (from < count)
+			twin[from] += link_hash(link, 1, inside ? UINT64_MAX :
+								  link->to);
+		if (to < count && !inside)
+			twin[to] += link_hash(link, 2, link->from);
+	}
+	trial->twin[level] = twin;
+}
+
+void trial_init(struct trial *trial, const struct problem *problem, double bound,
+		struct arena *arena, struct arena *scratch)
+{
+	*trial = (struct trial){
+		.problem = problem,
+		.arena = arena,
+		.scratch = scratch,
+		.bound = bound,
+		.left = ROUTED_DEVICES_MAX / problem->device_count,
+	};
+	if (trial->left > ROUTED_MAX)
+		trial->left = ROUTED_MAX;
+	if (trial->left < 16)
+		trial->left = 16;
+	incumbent_init(&trial->best, problem, arena);
+	trial->best_map = ARENA_ARRAY(arena, uint32_t, problem->device_count);
+	find_faulty(trial);
+	graph_owners(problem->graph, problem->level, problem->level_count,
+		     problem->graph_device, problem->device_count, scratch,
+		     &trial->owners);
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		find_twins(trial, l);
+}
+
+/* ---- the price of one ---- */
+
+static bool is_legal(const struct problem *problem, const struct plan *plan,
+		     const struct predicate_input *input)
+{
+	if (plan->memory_peak_bytes > problem->memory.limit_bytes)
+		return false;
+	for (uint32_t i = 0; i < problem->requirement_count; i++) {
+		double value = predicate_evaluate(&problem->requirement[i], input);
+
+		if (value == 0 || isnan(value))
+			return false;
+	}
+	return true;
+}
+
+/* Prices a plan and takes it if its first objective is below `than` times that
+ * of the attempt's best. */
+static bool offer(struct attempt *attempt, const struct plan *plan,
+		  const uint32_t *map, double than)
+{
+	struct trial *trial = attempt->trial;
+	struct arena_mark mark = arena_mark(trial->scratch);
+	struct plan priced = *plan;
+	struct predicate_input input;
+	struct merit merit;
+	bool better = false;
+
+	if (!attempt->left)
+		return false;
+	attempt->left--;
+	if (trial->left)
+		trial->left--;
+	priced.device_map = map;
+	if (devices_fill(trial->problem, trial->scratch, &priced)) {
+		trial->routed++;
+		price_plan(trial->problem, trial->scratch, &priced);
+		price_variables(trial->problem, &priced, trial->scratch, &input);
+		plan_merit(&attempt->best, &priced, &input, &merit);
+		better = is_legal(trial->problem, &priced, &input) &&
+			 (!attempt->best.found ||
+			  merit.objective[0] <
+				  attempt->best.merit.objective[0] * than);
+	}
+	/* What is kept must not lie behind the mark. */
+	arena_rewind(trial->scratch, mark);
+	if (!better)
+		return false;
+	if (than < 1)
+		incumbent_offer(&attempt->best, plan, &merit);
+	memcpy(attempt->map, map,
+	       trial->problem->device_count * sizeof(*map));
+	return true;
+}
+
+static bool is_done(const struct attempt *attempt)
+{
+	return !attempt->left || attempt->best.merit.objective[0] <=
+					 attempt->trial->bound * (1 + TIE);
+}
+
+/* ---- children in other places ---- */
+
+struct block {
+	uint32_t first, size;
+};
+
+static bool block_is_faulty(const struct attempt *attempt, struct block block)
+{
+	for (uint32_t i = 0; i < block.size; i++)
+		if (attempt->trial->faulty[attempt->map[block.first + i]])
+			return true;
+	return false;
+}
+
+/* The place where the devices of a block stand at first tells what it is. */
+static bool are_twins(const struct attempt *attempt, uint32_t level,
+		      const uint32_t *map, struct block a, struct block b)
+{
+	const struct trial *trial = attempt->trial;
+	const uint32_t *place = trial->owners.place;
+
+	return trial->twin[level][place[map[a.first]] / a.size] ==
+	       trial->twin[level][place[map[b.first]] / b.size];
+}
+
+static void exchange(uint32_t *map, struct block a, struct block b)
+{
+	for (uint32_t i = 0; i < a.size; i++) {
+		uint32_t device = map[a.first + i];
+
+		map[a.first + i] = map[b.first + i];
+		map[b.first + i] = device;
+	}
+}
+
+static bool swap_blocks(struct attempt *attempt, struct block a, struct block b)
+{
+	memcpy(attempt->other, attempt->map,
+	       attempt->trial->problem->device_count * sizeof(*attempt->map));
+	exchange(attempt->other, a, b);
+	return offer(attempt, &attempt->best.plan, attempt->other, 1 - STEP);
+}
+
+/* Tries pairs of children of one parent; `faults`: only those of which one has a
+ * slow link, else only those of which none has. */
+static bool swap_children(struct attempt *attempt, uint32_t level,
+			  uint32_t parent, bool faults)
+{
+	uint32_t fanout = attempt->trial->problem->level[level].fanout;
+	uint32_t below = attempt->trial->owners.below[level];
+
+	bool better = false;
+
+	for (uint32_t i = 0; i < fanout; i++) {
+		for (uint32_t j = i + 1; j < fanout; j++) {
+			struct block a = { (parent * fanout + i) * below, below };
+			struct block b = { (parent * fanout + j) * below, below };
+
+			if ((block_is_faulty(attempt, a) ||
+			     block_is_faulty(attempt, b)) != faults ||
+			    are_twins(attempt, level, attempt->map, a, b))
+				continue;
+			better |= swap_blocks(attempt, a, b);
+			if (is_done(attempt))
+				return better;
+		}
+	}
+	return better;
+}
+
+static bool swap_level(struct attempt *attempt, uint32_t level, bool faults)
+{
+	const struct problem *problem = attempt->trial->problem;
+	const uint32_t *below = attempt->trial->owners.below;
+	bool better = false;
+
+	for (uint32_t parent = 0;
+	     parent < problem->device_count / below[level + 1]; parent++)
+		better |= swap_children(attempt, level, parent, faults);
+	return better;
+}
+
+/* Twins are put in the order of the spec. */
+static void sort_children(struct attempt *attempt, uint32_t level,
+			  uint32_t parent, uint32_t fanout, uint32_t below)
+{
+	for (uint32_t i = 0; i < fanout; i++) {
+		for (uint32_t j = i + 1; j < fanout; j++) {
+			struct block a = { (parent * fanout + i) * below, below };
+			struct block b = { (parent * fanout + j) * below, below };
+
+			if (attempt->other[a.first] > attempt->other[b.first] &&
+			    are_twins(attempt, level, attempt->other, a, b))
+				exchange(attempt->other, a, b);
+		}
+	}
+}
+
+static void sort_places(struct attempt *attempt)
+{
+	const struct problem *problem = attempt->trial->problem;
+	const uint32_t *below = attempt->trial->owners.below;
+
+	memcpy(attempt->other, attempt->map,
+	       problem->device_count * sizeof(*attempt->map));
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		for (uint32_t parent = 0;
+		     parent < problem->device_count / below[l + 1]; parent++)
+			sort_children(attempt, l, parent,
+				      problem->level[l].fanout, below[l]);
+	attempt->left++;
+	offer(attempt, &attempt->best.plan, attempt->other, 1 + TIE);
+}
+
+/* From the outermost level in: that is where links differ most. */
+static void change_places(struct attempt *attempt)
+{
+	const struct problem *problem = attempt->trial->problem;
+	bool better = true;
+
+	while (better && !is_done(attempt)) {
+		better = false;
+		for (uint32_t l = problem->level_count; l-- > 0;)
+			better |= swap_level(attempt, l, true);
+		/* Two alike have nothing to gain where one part is as another. */
+		for (uint32_t l = problem->level_count; l-- > 0 && !better;)
+			better = swap_level(attempt, l, false);
+	}
+}
+
+/* ---- stage borders ---- */
+
+static bool move_border(struct attempt *attempt, uint32_t chunk, int by)
+{
+	const struct plan *best = &attempt->best.plan;
+	struct plan plan = *best;
+
+	memcpy(attempt->chunk_first, best->chunk_first,
+	       (best->chunk_count + 1) * sizeof(*best->chunk_first));
+	attempt->chunk_first[chunk] += (uint32_t)by;
+	if (attempt->chunk_first[chunk] <= attempt->chunk_first[chunk - 1] ||
+	    attempt->chunk_first[chunk] >= attempt->chunk_first[chunk + 1])
+		return false;
+	plan.chunk_first = attempt->chunk_first;
+	return offer(attempt, &plan, attempt->map, 1 - STEP);
+}
+
+static void move_borders(struct attempt *attempt)
+{
+	const struct problem *problem = attempt->trial->problem;
+	bool better = true;
+
+	if (problem->uniform_stages ||
+	    attempt->best.plan.choice.virtual_stages > 1)
+		return;
+	while (better && !is_done(attempt)) {
+		better = false;
+		for (uint32_t i = 1; i < attempt->best.plan.chunk_count; i++)
+			better |= move_border(attempt, i, 1) ||
+				  move_border(attempt, i, -1);
+	}
+}
+
+/* ---- one plan ---- */
+
+void trial_plan(struct trial *trial, const struct plan *plan)
+{
+	uint32_t devices = trial->problem->device_count;
+	struct attempt attempt = {
+		.trial = trial,
+		.left = trial->left < 16 ? trial->left : trial->left / SHARE,
+		.map = ARENA_ARRAY(trial->scratch, uint32_t, devices),
+		.other = ARENA_ARRAY(trial->scratch, uint32_t, devices),
+		.chunk_first = ARENA_ARRAY(trial->scratch, uint32_t,
+					   plan->chunk_count + 1),
+	};
+
+	incumbent_init(&attempt.best, trial->problem, trial->scratch);
+	memcpy(attempt.other, trial->problem->graph_device,
+	       devices * sizeof(*attempt.other));
+	if (!offer(&attempt, plan, attempt.other, 1 - STEP))
+		return;
+	/* Rules that name devices hold for the places as they are. */
+	if (!trial->problem->avoided_count && !trial->problem->pin_count)
+		change_places(&attempt);
+	move_borders(&attempt);
+	if (!trial->problem->avoided_count && !trial->problem->pin_count)
+		sort_places(&attempt);
+	if (incumbent_offer(&trial->best, &attempt.best.plan,
+			    &attempt.best.merit))
+		memcpy(trial->best_map, attempt.map,
+		       devices * sizeof(*attempt.map));
+}
+
+bool trial_excludes(const struct trial *trial, double hierarchy_s)
+{
+	return !trial->left ||
+	       (trial->best.found && trial->best.time_only &&
+		hierarchy_s >= trial->best.merit.objective[0]);
+}
+
+bool trial_is_proved(const struct trial *trial)
+{
+	return trial->best.found &&
+	       trial->best.merit.objective[0] <= trial->bound * (1 + TIE);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans tried on a graph: each as it stands, then with the children of levels in
+ * other places and with moved stage borders, while that helps; the best of all
+ * is kept.
+ */
+#ifndef NEST_SOLVER_GRAPH_TRIAL_H
+#define NEST_SOLVER_GRAPH_TRIAL_H
+
+#include "solver/graph_owner.h"
+#include "solver/incumbent.h"
+#include "solver/most.h"
+
+struct trial {
+	const struct problem *problem;	/* with its graph */
+	struct arena *arena;		/* of the best plan */
+	struct arena *scratch;
+	double bound;			/* on the first objective */
+	uint64_t routed;		/* plans priced so far */
+	uint64_t left;			/* and how many more may be */
+	struct incumbent best;
+	uint32_t *best_map;		/* its device_map */
+	bool *faulty;			/* by device of the graph: it is one of the nearest
+					 * to an end of a link that is slower than its family */
+	struct graph_owners owners;	/* with every device in its first place */
+	uint64_t *twin[LEVEL_MAX];	/* by child of a level: equal for twins */
+};
+
+/* bound: no plan is below it. The best lives in the arena. */
+void trial_init(struct trial *trial, const struct problem *problem, double bound,
+		struct arena *arena, struct arena *scratch);
+
+/* Tries a plan (choice, placement, chunks). */
+void trial_plan(struct trial *trial, const struct plan *plan);
+
+/* Whether a plan of that time on the hierarchy cannot become the best. */
+bool trial_excludes(const struct trial *trial, double hierarchy_s);
+
+/* Whether the best is as good as the bound. */
+bool trial_is_proved(const struct trial *trial);
+
+#endif
