@@ -87,6 +87,7 @@ struct ir_operator {
 	 * `from` is what they normalise over where that is not all of the last
 	 * extent, else without terms. */
 	struct ir_extent from, to;
+	bool eager;			/* RMSNORM: many kernels, one an operation */
 	bool bias;			/* a bias (LINEAR, LM_HEAD, ROUTER), or a
 					 * shift (LAYERNORM) */
 	bool tied;			/* LM_HEAD, EMBEDDING: the weight is another's,

@@ -114,6 +114,8 @@ static void print_operator(struct text *out, const struct ir_class *class,
 		print_attention(out, class, operator);
 	if (operator->kind == IR_CUSTOM)
 		print_custom(out, operator);
+	if (operator->eager)
+		text_append(out, " eager");
 	if (operator->bias)
 		text_append(out, " bias");
 	if (operator->tied)

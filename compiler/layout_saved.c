@@ -4,6 +4,7 @@
  * operator's backward needs, and the largest transient of one operator.
  *
  *	product, norm, activation	its input
+ *	norm of many kernels		its input in 32 bits, and the normalised rows
  *	flash attention			query, key (with its shared part, if any, in
  *					every head), value and result
  *	attention with scores		query, key, value; per score the softmax
@@ -105,6 +106,11 @@ static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 		keep(walk, keeper, operator->input[0], index);
 		keeper[operator->input[0]].element_bytes = 4;
 		return;
+	case IR_RMSNORM:
+		if (operator->eager)
+			return;
+		keep(walk, keeper, operator->input[0], index);
+		return;
 	default:
 		for (uint32_t i = 0; i < operator->input_count; i++)
 			if (!is_part_of_key(operator, i))
@@ -141,6 +147,11 @@ static double own_bytes(const struct layout_walk *walk, uint32_t index)
 		return layout_value_elements(walk, operator->output, layout);
 	case IR_ROUTER:
 		return 4 * layout_value_elements(walk, operator->output, layout);
+	case IR_RMSNORM:
+		return operator->eager ?
+			       (4 + walk->element_bytes) *
+				       layout_value_elements(walk, operator->input[0],
+							     layout) : 0;
 	case IR_ATTENTION:
 		return operator->flash ? 0 : score_bytes(walk, index);
 	case IR_CUSTOM:

@@ -54,11 +54,16 @@ bool build_norm(struct template *template, const struct call *call,
 		uint32_t *value)
 {
 	struct ir_operator operator = call_operator(call);
+	bool fused = true;
 
 	operator.bias = operator.kind == IR_LAYERNORM;
 	if (operator.bias &&
 	    !call_boolean(template, call, "bias", &operator.bias))
 		return false;
+	if (operator.kind == IR_RMSNORM &&
+	    !call_boolean(template, call, "fused", &fused))
+		return false;
+	operator.eager = !fused;
 	return take_over(template, call, &operator) &&
 	       template_append(template, call->ast, operator, call->input[0],
 			       NULL, value);

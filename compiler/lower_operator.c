@@ -18,7 +18,7 @@ static const struct operator_form forms[IR_OPERATOR_COUNT] = {
 		.named = { "causal", "flash", "window", "dropout", "heads",
 			   "kv_heads", "shared_key" },
 		.build = build_attention },
-	[IR_RMSNORM] = { "rmsnorm(x)", .named = { "over" },
+	[IR_RMSNORM] = { "rmsnorm(x)", .named = { "over", "fused" },
 		.build = build_norm },
 	[IR_LAYERNORM] = { "layernorm(x, bias = true)",
 		.named = { "bias", "over" }, .build = build_norm },

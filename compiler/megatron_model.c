@@ -118,6 +118,10 @@ static bool read_block(struct match *match, struct megatron_block *block)
 	if (class->input == IR_NONE)
 		return match_refuse(match, class->span,
 				    "a block reads the layer before it");
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		if (class->operator[i].eager)
+			return match_refuse(match, class->operator[i].span,
+					    "its norms are one kernel each");
 	if (!match_decoder(match, class->output, &input, block))
 		return false;
 	if (input != class->input)

@@ -155,7 +155,7 @@ static bool is_fused_norm(const struct ir_class *class,
 {
 	bool read = false;
 
-	if (norm->output == class->output)
+	if (norm->output == class->output || norm->eager)
 		return false;
 	for (uint32_t i = 0; i < class->operator_count; i++) {
 		const struct ir_operator *operator = &class->operator[i];

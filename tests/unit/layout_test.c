@@ -162,6 +162,30 @@ static void saved_llama(void **state)
 	assert_number(result.saved_bytes, 8 * SBH / 4 + cut / 4);
 }
 
+/* A norm of many kernels keeps its input in 32 bits and the normalised rows, 6 bytes an
+ * element for 2. Per element it moves, forward: 2 + 4 to convert, 4 + 4 to square, 4
+ * to average, 4 + 4 to scale, 4 + 2 to convert back, 2 + 2 to weight, 36 in all; and
+ * twice 4 + 4 a row. Backward 92 and twice 12. */
+static void eager_norms(void **state)
+{
+	struct block_sizes sizes = llama_sizes();
+	struct layout_result fused = infer(*state, &sizes, 1, shape_of(2, true, 1));
+	struct problem_shape shape = shape_of(2, true, 1);
+	double rows = (double)TOKENS * MICRO_BATCH / 2;
+	struct layout_result eager;
+	struct ir ir;
+
+	build_model(*state, &ir, &sizes, 4, 51200, false);
+	for (uint32_t i = 0; i < ir.model.class[1].operator_count; i++)
+		ir.model.class[1].operator[i].eager =
+			ir.model.class[1].operator[i].kind == IR_RMSNORM;
+	layout_infer(&ir, 1, &shape, *state, &eager);
+	assert_number(eager.saved_bytes, fused.saved_bytes + 2 * 4 * SBH / 2);
+	assert_number(eager.operator[0].forward_bytes, 36 * SBH / 2 + 16 * rows);
+	assert_number(eager.operator[0].backward_bytes, 92 * SBH / 2 + 24 * rows);
+	assert_true(eager.operator[0].forward_s > fused.operator[0].forward_s);
+}
+
 /* Korthikanti et al. 2022, section 4.3: embedding dropout aside, the head keeps
  * its input (2 sbh) and the logits in 32 bits (4 sbv/t). The norm before it
  * keeps its own input (2 sbh). */
@@ -935,6 +959,7 @@ int main(void)
 		cmocka_unit_test(saved_unfused),
 		cmocka_unit_test(saved_flash),
 		cmocka_unit_test(saved_llama),
+		cmocka_unit_test(eager_norms),
 		cmocka_unit_test(saved_head),
 		cmocka_unit_test(collectives_tensor),
 		cmocka_unit_test(collectives_sequence),
