@@ -87,9 +87,11 @@ static void try_choice(struct alpa *alpa, const struct choice *choice,
 		  alpa->view.network.level_count - 1);
 	input = view_stages(&alpa->view, attempts, choice, true);
 	if (input.time_s[input.length] / choice->pipeline *
-	    (choice->micro_batches + choice->pipeline - 1.0) < alpa->best) {
+	    (choice->micro_batches + choice->pipeline - 1.0) <= alpa->best) {
 		time = plan_stages(alpa, &input, choice);
-		if (time < alpa->best &&
+		/* Of equal estimates (as those of ZeRO stages are) the one that turns
+		 * out best is taken. */
+		if (time <= alpa->best &&
 		    (!problem->uniform_stages ||
 		     attempts_deal(attempts, choice, 0, plan.chunk_first)) &&
 		    attempts_place(attempts, choice, order, &plan.placement) &&

@@ -42,13 +42,15 @@ static double estimate(struct phaze *phaze, const struct choice *choice)
 					  problem->sync.reduce_bytes, NULL);
 }
 
-/* Of the ZeRO stages, which the estimate does not tell apart, the first that fits. */
+/* The estimate does not tell ZeRO stages apart: of those that fit the one that turns
+ * out best is taken. */
 static void try_degrees(struct phaze *phaze, const struct choice *policy,
 			uint32_t data, uint32_t pipeline)
 {
 	struct attempts *attempts = phaze->attempts;
 	struct plan plan = { .chunk_first = phaze->chunk_first };
-	double time;
+	double time = INFINITY;
+	bool fits = false;
 
 	for (uint32_t zero = 0; zero < 4; zero++) {
 		if (!attempts_choose(attempts, policy->shape, data, pipeline, 1, zero,
@@ -63,13 +65,12 @@ static void try_degrees(struct phaze *phaze, const struct choice *policy,
 		if (attempts->problem->uniform_stages &&
 		    !attempts_deal(attempts, &plan.choice, 0, plan.chunk_first))
 			return;
-		if (attempts_place(attempts, &plan.choice, rank_order,
-				   &plan.placement) &&
-		    isfinite(attempts_offer(attempts, &plan))) {
-			phaze->best = time;
-			return;
-		}
+		fits |= attempts_place(attempts, &plan.choice, rank_order,
+				       &plan.placement) &&
+			isfinite(attempts_offer(attempts, &plan));
 	}
+	if (fits)
+		phaze->best = time;
 }
 
 /* The work alone, without filling the pipeline: no estimate is below. */

@@ -42,6 +42,7 @@ tap_scripts = \
 	%D%/format.tap \
 	%D%/large.tap \
 	%D%/published.tap \
+	%D%/figure.tap \
 	%D%/profile.tap \
 	%D%/files.tap
 TESTS += $(tap_scripts)
