@@ -84,6 +84,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_operator.h \
 	%D%/lower_place.c \
 	%D%/lower_plan.c \
+	%D%/lower_precision.c \
 	%D%/lower_predicate.c \
 	%D%/lower_profile.c \
 	%D%/lower_recompute.c \
@@ -118,6 +119,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/print_problem.h \
 	%D%/problem_build.h \
 	%D%/problem_costs.c \
+	%D%/problem_degrees.c \
 	%D%/problem_from_ir.c \
 	%D%/problem_from_ir.h \
 	%D%/problem_profile.c \

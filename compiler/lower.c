@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lang/foreign.h"
 #include "lang/module.h"
 
 bool lower_enter(struct lower *lower, struct span span)
@@ -51,6 +52,10 @@ bool lower_suggest(struct lower *lower, const char *name,
 		best = known[i];
 		best_distance = distance;
 	}
+	/* What it is elsewhere counts where that is known here. */
+	for (uint32_t i = 0; !best && i < count && foreign_meaning(name); i++)
+		if (!strcmp(foreign_meaning(name), known[i]))
+			best = known[i];
 	if (best)
 		diag_help(lower->diags, "did you mean '%s'?", best);
 	return best != NULL;
@@ -98,6 +103,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_place,
 	lower_objective,
 	lower_profile,
+	lower_precision,
 };
 
 /* The job on one topology of alike devices; NULL after reported errors. */

@@ -94,6 +94,7 @@ bool lower_requirements(struct lower *lower);
 bool lower_place(struct lower *lower);
 bool lower_objective(struct lower *lower);
 bool lower_profile(struct lower *lower);
+bool lower_precision(struct lower *lower);
 
 /* In lower_topology.c: a topology whose devices are all alike. */
 bool lower_plain_topology(struct lower *lower, const struct record *record);

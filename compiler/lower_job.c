@@ -139,6 +139,12 @@ static bool check_item(struct lower *lower, const struct ast *item,
 		return true;
 	case AST_ERROR:
 		return false;
+	case AST_ITEM:
+		diag_error(lower->diags, E_JOB_FIELD, item->span,
+			   "an expression does not belong in a job by itself");
+		if (item->child[0]->kind == AST_NUMBER)
+			diag_help(lower->diags, "digits are grouped with '_', as in 1_024");
+		return false;
 	default:
 		return diag_error(lower->diags, E_JOB_FIELD, item->span,
 				  "a %s does not belong in a job",
@@ -167,15 +173,33 @@ static bool check_items(struct lower *lower, const struct ast *body)
 
 /* ---- fields ---- */
 
+/* Whether an expression names a device. */
+static bool is_device(struct lower *lower, const struct ast *expression)
+{
+	const struct binding *binding;
+
+	if (expression->kind != AST_NAME)
+		return false;
+	binding = scope_find(lower->scope, expression->name);
+	return binding && binding->declaration &&
+	       binding->declaration->kind == AST_DEVICE;
+}
+
 static bool job_record(struct lower *lower, const struct ast *body,
 		       const char *name, enum record_kind kind,
 		       struct record **record)
 {
 	const struct ast *field = lower_field(body, name);
 
-	return field && eval_record(&lower->eval, lower->scope, field->child[0],
-				    kind, arena_printf(lower->arena, "'%s'", name),
-				    record);
+	if (!field)
+		return false;
+	if (eval_record(&lower->eval, lower->scope, field->child[0], kind,
+			arena_printf(lower->arena, "'%s'", name), record))
+		return true;
+	if (kind == RECORD_TOPOLOGY && is_device(lower, field->child[0]))
+		diag_help(lower->diags, "a topology is made of devices, for instance: single_node(device = %s)",
+			  field->child[0]->name);
+	return false;
 }
 
 /* A symbol of a field as an index into names; keeps it where it is absent. */
@@ -202,6 +226,10 @@ static bool job_symbol(struct lower *lower, const struct ast *body,
 		   "'%s' must be one of: %s", name, list.at);
 	if (value.kind == VALUE_SYMBOL)
 		lower_suggest(lower, value.string, names, count);
+	for (uint32_t i = 0; value.kind == VALUE_STRING && i < count; i++)
+		if (!strcmp(names[i], value.string))
+			diag_help(lower->diags, "write it without the quotes: %s",
+				  names[i]);
 	*index = 0;
 	return false;
 }

@@ -101,11 +101,13 @@ static bool level_number(struct lower *lower, const struct record *record,
 	if (isfinite(*number) && *number <= bounds.high &&
 	    (bounds.closed ? *number >= bounds.low : *number > bounds.low))
 		return true;
-	return diag_error(lower->diags, E_LEVEL_VALUE,
-			  level_span(lower, record, name),
-			  "'%s' of level '%s' must be %s %g%s", name, record->name,
-			  bounds.closed ? "at least" : "above", bounds.low,
-			  bounds.high == 1 ? " and at most 100%" : "");
+	diag_error(lower->diags, E_LEVEL_VALUE, level_span(lower, record, name),
+		   "'%s' of level '%s' must be %s %g%s", name, record->name,
+		   bounds.closed ? "at least" : "above", bounds.low,
+		   bounds.high == 1 ? " and at most 100%" : "");
+	if (bounds.high == 1 && *number > 1 && *number <= 100)
+		diag_help(lower->diags, "did you mean '%g%%'?", *number);
+	return false;
 }
 
 static bool is_count(double number)

@@ -19,7 +19,8 @@ static bool plan_item(struct lower *lower, const struct ast *item,
 	if (item->kind != AST_FIELD) {
 		diag_error(lower->diags, E_SEARCH_VARIABLE, item->span,
 			   "a plan gives values to plan variables, and this is a %s",
-			   ast_kind_name(item->kind));
+			   item->kind == AST_IN ? "domain" :
+						  ast_kind_name(item->kind));
 		diag_help(lower->diags, "write for instance: tensor = 8");
 		return false;
 	}

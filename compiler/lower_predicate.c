@@ -105,9 +105,13 @@ static const char *operand_describe(struct predicate_builder *builder,
 static bool operand_error(struct predicate_builder *builder,
 			  const struct operand *operand, const char *wanted)
 {
-	return diag_error(builder->lower->diags, E_REQUIREMENT_TYPE, operand->span,
-			  "%s is needed here, and this is %s", wanted,
-			  operand_describe(builder, operand));
+	diag_error(builder->lower->diags, E_REQUIREMENT_TYPE, operand->span,
+		   "%s is needed here, and this is %s", wanted,
+		   operand_describe(builder, operand));
+	if (operand->kind == OPERAND_NUMBER && !strcmp(wanted, "true or false"))
+		diag_help(builder->lower->diags,
+			  "compare it with something, for instance '.. <= 8'");
+	return false;
 }
 
 static bool want_number(struct predicate_builder *builder,

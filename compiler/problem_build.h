@@ -57,6 +57,10 @@ struct problem_build {
  * domain leaves none. */
 bool problem_build_shapes(struct problem_build *build);
 
+/* Reports degrees that cannot be together: more devices than there are, more
+ * stages than layers. */
+bool problem_check_degrees(struct problem_build *build);
+
 /* Prices every class under every shape. */
 void problem_build_costs(struct problem_build *build);
 

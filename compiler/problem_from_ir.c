@@ -261,7 +261,8 @@ static struct problem *build_alike(struct compilation *compilation,
 	build.built = ARENA_NEW(build.arena, struct problem_built);
 	good = build_rules(&build) && build_zero(&build);
 	good = build_recompute(&build) && good;
-	good = problem_build_shapes(&build) && good;
+	good = problem_build_shapes(&build) && problem_check_degrees(&build) &&
+	       good;
 	if (!good)
 		return NULL;
 	build_chain(&build);

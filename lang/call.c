@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "lang/foreign.h"
+
 const struct ast *declaration_parameters(const struct ast *declaration)
 {
 	const struct ast *parameters;
@@ -124,6 +126,11 @@ static void report_unknown(struct matching *matching, const char *name,
 			best_distance = distance;
 		}
 	}
+	for (uint32_t i = 0; !best && i < parameter_count(matching); i++)
+		if (foreign_meaning(name) &&
+		    !strcmp(foreign_meaning(name),
+			    matching->parameters->child[i]->name))
+			best = foreign_meaning(name);
 	if (best) {
 		diag_help(matching->diags, "did you mean '%s'?", best);
 		diag_fix(matching->diags, span, best);

@@ -12,6 +12,7 @@
 #include "lang/call.h"
 #include "lang/eval_internal.h"
 #include "lang/fix.h"
+#include "lang/foreign.h"
 #include "lang/module.h"
 #include "lang/symbol.h"
 
@@ -195,6 +196,8 @@ bool report_unknown_name(struct compilation *compilation,
 	if (home) {
 		diag_help(diags, "add 'import %s', which declares it", home);
 		fix_add_import(compilation, span.file, home);
+	} else if (foreign_advise(diags, name, span)) {
+		return false;
 	} else if (suggestion) {
 		diag_help(diags, "did you mean '%s'?", suggestion);
 		diag_fix(diags, span, suggestion);
@@ -579,6 +582,12 @@ void eval_suggest_unit(struct eval *eval, const struct ast *expression,
 	if (!usual || unit_is_none(unit))
 		return;
 	text_init(&number, diags->arena);
+	if (expression && expression->kind == AST_NUMBER && expression->text &&
+	    strchr(expression->text, '%')) {
+		diag_help(diags, "say of what it is a share, for instance '%s * device.memory'",
+			  expression->text);
+		return;
+	}
 	if (expression && expression->kind == AST_NUMBER && expression->text)
 		text_append(&number, expression->text);
 	else
@@ -589,15 +598,35 @@ void eval_suggest_unit(struct eval *eval, const struct ast *expression,
 		diag_fix(diags, expression->span, number.at);
 }
 
+void eval_suggest_unquoted(struct eval *eval, const struct ast *expression,
+			   const struct value *value)
+{
+	struct diags *diags = &eval->compilation->diags;
+	static const char plain[] =
+		"0123456789_./%$"
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char *text = value->string;
+
+	if (value->kind != VALUE_STRING || !*text ||
+	    strspn(text, plain) != strlen(text))
+		return;
+	diag_help(diags, "write it without the quotes: %s", text);
+	if (expression && expression->kind == AST_STRING)
+		diag_fix(diags, expression->span, text);
+}
+
 static bool number_of(struct eval *eval, const struct ast *expression,
 		      const struct value *value, struct span span,
 		      struct unit unit, const char *what, double *number)
 {
 	struct diags *diags = &eval->compilation->diags;
 
-	if (value->kind != VALUE_NUMBER)
-		return eval_wrong_kind(eval, value, span, what,
-				       eval_describe_unit(eval, unit));
+	if (value->kind != VALUE_NUMBER) {
+		eval_wrong_kind(eval, value, span, what,
+				eval_describe_unit(eval, unit));
+		eval_suggest_unquoted(eval, expression, value);
+		return false;
+	}
 	if (unit_equal(value->unit, unit) ||
 	    (unit_is_none(value->unit) && value->number == 0)) {
 		*number = value->number;

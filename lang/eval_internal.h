@@ -33,6 +33,11 @@ bool eval_wrong_kind(struct eval *eval, const struct value *value,
 void eval_suggest_unit(struct eval *eval, const struct ast *expression,
 		       const struct value *value, struct unit unit);
 
+/* Adds "write it without the quotes" for a string that is a number with its
+ * unit, or a word. */
+void eval_suggest_unquoted(struct eval *eval, const struct ast *expression,
+			   const struct value *value);
+
 /* The parts of the evaluator, each for one kind of node. */
 bool eval_call(struct eval *eval, struct scope *scope, const struct ast *call,
 	       struct value *value);

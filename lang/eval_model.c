@@ -153,6 +153,15 @@ static void make_layers(struct maker *maker, struct scope *scope,
 void maker_model_item(struct maker *maker, const struct ast *item,
 		      bool *has_layers)
 {
+	if (item->kind == AST_FIELD && !strcmp(item->name, "layers")) {
+		*has_layers = true;
+		maker->ok = diag_error(&maker->eval->compilation->diags,
+				       E_MISPLACED_ITEM, item->span,
+				       "'layers' is a block, not a value");
+		diag_help(&maker->eval->compilation->diags,
+			  "write 'layers { .. }' with the chain of layers inside");
+		return;
+	}
 	if (item->kind != AST_BLOCK || strcmp(item->name, "layers")) {
 		maker_item(maker, item);
 		return;

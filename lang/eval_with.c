@@ -33,6 +33,7 @@ static bool replaces(struct maker *maker, const struct ast *item,
 			   "'%s' is %s, and cannot become %s", item->name,
 			   eval_describe(eval, old), eval_describe(eval, new));
 		show_old(maker, item, old);
+		eval_suggest_unquoted(eval, item->child[0], new);
 		return false;
 	}
 	if (old->kind != VALUE_NUMBER || unit_equal(old->unit, new->unit))

@@ -48,6 +48,9 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_with.c \
 	%D%/fix.c \
 	%D%/fix.h \
+	%D%/foreign.c \
+	%D%/foreign.def \
+	%D%/foreign.h \
 	%D%/format.c \
 	%D%/format.h \
 	%D%/format_expression.c \

@@ -283,6 +283,25 @@ static const char *siblings(struct compilation *compilation, const char *dotted)
 	return count ? text.at : NULL;
 }
 
+/* The module of the library whose name ends in the last part of this one, as
+ * people write it who leave out where it lies. */
+static const char *find_last_part(struct compilation *compilation,
+				  const char *dotted)
+{
+	const char *wanted = strrchr(dotted, '.');
+
+	wanted = wanted ? wanted + 1 : dotted;
+	for (const struct embedded_file *file = nest_stdlib; file->path; file++) {
+		const char *name = module_dotted_name(compilation, file->path);
+		const char *last = strrchr(name, '.');
+
+		if (last && !strcmp(last + 1, wanted) &&
+		    strcmp(file->path, PRELUDE_PATH))
+			return name;
+	}
+	return NULL;
+}
+
 static const char *import_spelling(struct arena *arena, const struct ast *target)
 {
 	struct text text;
@@ -303,6 +322,12 @@ static void report_not_found(struct search *search)
 	const char *spelling = import_spelling(&compilation->arena, target);
 	const char *suggestion, *list;
 
+	/* A string without an end was reported, and names no file. */
+	if (target->kind == AST_STRING &&
+	    compilation->sources.at[target->span.file]
+			    ->bytes[target->span.end - 1] != '"' &&
+	    compilation->diags.errors)
+		return;
 	diag_error(diags, E_UNKNOWN_MODULE, target->span,
 		   "there is no module '%s'", spelling);
 	for (size_t i = 0; i < search->tried.count; i++)
@@ -315,6 +340,8 @@ static void report_not_found(struct search *search)
 		suggestion = suggest_embedded(compilation,
 					      arena_printf(&compilation->arena,
 							   "std.%s", spelling));
+	if (!suggestion)
+		suggestion = find_last_part(compilation, spelling);
 	list = siblings(compilation, spelling);
 	if (suggestion) {
 		diag_help(diags, "did you mean '%s'?", suggestion);

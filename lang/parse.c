@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lang/diag.h"
+#include "lang/foreign.h"
 #include "lang/gram.h"
 #include "lang/token.h"
 
@@ -269,6 +270,33 @@ static bool is_in_set(const struct parse *parse, const struct token *token)
 	return bracket->opening == '{' && !bracket->is_body;
 }
 
+/* What other languages and formats leave out or write in another way. */
+static bool advise_missing(struct parse *parse,
+			   const struct expectation *expected,
+			   const struct token *token)
+{
+	struct diags *diags = &parse->compilation->diags;
+	int before = parse->before[0].kind;
+
+	if (has(expected, "then"))
+		diag_help(diags, "write 'if c then a else b'; a requirement with a condition is 'e when c'");
+	else if (has(expected, "weight"))
+		diag_help(diags, "say what it is worth: 'prefer tensor <= 4 weight 2%%'");
+	else if (before == TOK_COLON && has(expected, "[") &&
+		 token->kind != TOK_END)
+		diag_help(diags, "a value is given with '='");
+	else if (before == TOK_ELSE && has(expected, "string"))
+		diag_help(diags, "the reason is a string: else \"too wide\"");
+	else if (token->kind == TOK_DIVIDE && has(expected, "as"))
+		diag_help(diags, "the parts of a module's name are joined by '.': std.model.llama2");
+	else if (token->kind == TOK_EQUAL && has(expected, "=") &&
+		 expected->count < 4)
+		diag_help(diags, "a value is given with one '='");
+	else
+		return false;
+	return true;
+}
+
 /* One piece of advice for the slips that are made most. */
 static void advise(struct parse *parse, const struct expectation *expected,
 		   const struct token *token)
@@ -279,6 +307,11 @@ static void advise(struct parse *parse, const struct expectation *expected,
 	if (slip) {
 		diag_help(diags, "did you mean '%s'?", slip);
 		diag_fix(diags, token->span, slip);
+	} else if (token->kind == TOK_NAME && has(expected, "import") &&
+		   foreign_advise(diags, token->value.name, token->span)) {
+		return;
+	} else if (advise_missing(parse, expected, token)) {
+		return;
 	} else if (is_reserved(token->kind) && has(expected, "name") &&
 		   !has(expected, "number")) {
 		diag_note(diags, SPAN_NONE,

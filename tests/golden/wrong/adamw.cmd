@@ -1,0 +1,1 @@
+nestc compile adamw.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile batch-not-divisible.nest --emit=manifest -o plan.json

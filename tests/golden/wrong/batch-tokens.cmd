@@ -1,0 +1,1 @@
+nestc compile batch-tokens.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile batch-zero.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile big-loop.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile c-and.nest --emit=manifest -o plan.json

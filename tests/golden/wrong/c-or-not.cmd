@@ -1,0 +1,1 @@
+nestc compile c-or-not.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile chain-if.nest --emit=manifest -o plan.json

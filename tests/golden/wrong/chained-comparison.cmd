@@ -1,0 +1,1 @@
+nestc compile chained-comparison.nest --emit=manifest -o plan.json

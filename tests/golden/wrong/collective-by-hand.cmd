@@ -1,0 +1,1 @@
+nestc compile collective-by-hand.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile context-odd.nest --emit=manifest -o plan.json

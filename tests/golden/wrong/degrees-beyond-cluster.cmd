@@ -1,0 +1,1 @@
+nestc compile degrees-beyond-cluster.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile domain-equals.nest --emit=manifest -o plan.json

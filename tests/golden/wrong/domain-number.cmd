@@ -1,0 +1,1 @@
+nestc compile domain-number.nest --emit=manifest -o plan.json

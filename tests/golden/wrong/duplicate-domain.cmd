@@ -1,0 +1,1 @@
+nestc compile duplicate-domain.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile efficiency.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile else-no-string.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile expert-of-dense.nest --emit=manifest -o plan.json

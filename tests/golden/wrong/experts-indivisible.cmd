@@ -1,0 +1,1 @@
+nestc compile experts-indivisible.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile fp8-on-a100.nest --emit=manifest -o plan.json

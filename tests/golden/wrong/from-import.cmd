@@ -1,0 +1,1 @@
+nestc compile from-import.nest --emit=manifest -o plan.json

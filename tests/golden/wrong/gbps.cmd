@@ -1,0 +1,1 @@
+nestc compile gbps.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile heads-28.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile heads-not-dividing.nest --emit=manifest -o plan.json

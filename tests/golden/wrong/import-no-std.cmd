@@ -1,0 +1,1 @@
+nestc compile import-no-std.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile import-slash.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile layer-count.nest --emit=manifest -o plan.json

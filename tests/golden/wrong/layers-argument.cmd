@@ -1,0 +1,1 @@
+nestc compile layers-argument.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile layers-field.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile level-string.nest --emit=manifest -o plan.json

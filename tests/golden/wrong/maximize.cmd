@@ -1,0 +1,1 @@
+nestc compile maximize.nest --emit=manifest -o plan.json

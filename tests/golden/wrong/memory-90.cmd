@@ -1,0 +1,1 @@
+nestc compile memory-90.nest --emit=manifest -o plan.json

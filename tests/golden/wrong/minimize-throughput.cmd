@@ -1,0 +1,1 @@
+nestc compile minimize-throughput.nest --emit=manifest -o plan.json

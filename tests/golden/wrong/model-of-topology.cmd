@@ -1,0 +1,1 @@
+nestc compile model-of-topology.nest --emit=manifest -o plan.json

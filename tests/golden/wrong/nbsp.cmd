@@ -1,0 +1,1 @@
+nestc compile nbsp.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile no-job.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile no-return.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile not-imported.nest --emit=manifest -o plan.json

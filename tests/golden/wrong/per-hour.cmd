@@ -1,0 +1,1 @@
+nestc compile per-hour.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile pipeline-beyond-layers.nest --emit=manifest -o plan.json

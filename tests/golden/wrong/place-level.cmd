@@ -1,0 +1,1 @@
+nestc compile place-level.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile place-without-block.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile plan-no-name.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile plan-set.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile plan-too-large.nest --plan=ours --emit=manifest -o plan.json

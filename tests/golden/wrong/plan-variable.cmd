@@ -1,0 +1,1 @@
+nestc compile plan-variable.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile positional.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile prefer-no-weight.nest --emit=manifest -o plan.json

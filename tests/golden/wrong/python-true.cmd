@@ -1,0 +1,1 @@
+nestc compile python-true.nest --emit=manifest -o plan.json

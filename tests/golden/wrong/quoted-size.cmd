@@ -1,0 +1,1 @@
+nestc compile quoted-size.nest --emit=manifest -o plan.json

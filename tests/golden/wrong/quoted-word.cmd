@@ -1,0 +1,1 @@
+nestc compile quoted-word.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile range-to.nest --emit=manifest -o plan.json

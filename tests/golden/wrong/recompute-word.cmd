@@ -1,0 +1,1 @@
+nestc compile recompute-word.nest --emit=manifest -o plan.json

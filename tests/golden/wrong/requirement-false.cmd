@@ -1,0 +1,1 @@
+nestc compile requirement-false.nest --emit=manifest -o plan.json

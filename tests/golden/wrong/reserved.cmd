@@ -1,0 +1,1 @@
+nestc compile reserved.nest --emit=manifest -o plan.json

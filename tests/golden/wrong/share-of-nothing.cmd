@@ -1,0 +1,1 @@
+nestc compile share-of-nothing.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile slash-comment.nest --emit=manifest -o plan.json

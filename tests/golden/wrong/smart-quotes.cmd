@@ -1,0 +1,1 @@
+nestc compile smart-quotes.nest --emit=manifest -o plan.json

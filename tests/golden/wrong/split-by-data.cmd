@@ -1,0 +1,1 @@
+nestc compile split-by-data.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile split-unknown-axis.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile tensor-beyond-node.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile tflops.nest --emit=manifest -o plan.json

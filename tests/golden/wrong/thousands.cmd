@@ -1,0 +1,1 @@
+nestc compile thousands.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile too-many-devices.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile topology-device.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unicode-less.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile unknown-target.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile when-missing.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile width-mismatch.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile word-job-missing-brace.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile wrong-parameter.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile yaml-colon.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile zero-four.nest --emit=manifest -o plan.json
