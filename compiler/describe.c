@@ -22,6 +22,17 @@ const char *recompute_name(enum recompute recompute)
 	return names[recompute];
 }
 
+const char *schedule_name(enum schedule schedule)
+{
+	static const char *const names[SCHEDULE_COUNT] = {
+		[SCHEDULE_1F1B] = "one_f_one_b",
+		[SCHEDULE_INTERLEAVED] = "interleaved",
+		[SCHEDULE_GPIPE] = "gpipe",
+	};
+
+	return names[schedule];
+}
+
 const char *precision_name(enum ir_precision precision)
 {
 	static const char *const names[IR_PRECISION_COUNT] = {
@@ -71,6 +82,14 @@ uint32_t variable_of_plan(enum plan_variable variable,
 		return choice->zero;
 	case VARIABLE_RECOMPUTE:
 		return choice->recompute;
+	case VARIABLE_RECOMPUTE_LAYERS:
+		return choice->recompute != RECOMPUTE_FULL ? 0 :
+		       choice->recompute_layers ? choice->recompute_layers :
+						  problem_block_count(problem);
+	case VARIABLE_SCHEDULE:
+		return choice->schedule;
+	case VARIABLE_SHARD_LEVEL:
+		return choice->shard_level;
 	case VARIABLE_DEVICES:
 		return plan->devices;
 	default:
@@ -115,9 +134,36 @@ void describe_choice(const struct problem *problem, const struct plan *plan,
 	describe_degrees(problem, plan, out);
 	if (choice->virtual_stages > 1)
 		text_printf(out, ", virtual %u", choice->virtual_stages);
-	text_printf(out, ", micro-batch %u, ZeRO %u, recompute %s",
-		    problem->shape[choice->shape].micro_batch, choice->zero,
-		    recompute_name(choice->recompute));
+	if (choice->schedule == SCHEDULE_GPIPE)
+		text_append(out, ", GPipe");
+	text_printf(out, ", micro-batch %u, ",
+		    problem->shape[choice->shape].micro_batch);
+	describe_policy(plan, out);
+}
+
+void describe_policy(const struct plan *plan, struct text *out)
+{
+	const struct choice *choice = &plan->choice;
+
+	text_printf(out, "ZeRO %u", choice->zero);
+	if (choice->shard_level)
+		text_printf(out, " in shards of %u", plan_shards(plan));
+	text_printf(out, ", recompute %s", recompute_name(choice->recompute));
+	if (choice->recompute_layers)
+		text_printf(out, " (%u layer%s of a chunk)",
+			    choice->recompute_layers,
+			    choice->recompute_layers == 1 ? "" : "s");
+}
+
+uint32_t plan_shards(const struct plan *plan)
+{
+	const struct placement *placement = &plan->placement;
+	uint32_t end = plan->choice.shard_level, members = 1;
+
+	for (uint32_t l = 0; l < (end ? end : LEVEL_MAX); l++)
+		members *= placement->factor[DIMENSION_DATA][l] *
+			   placement->factor[DIMENSION_CONTEXT][l];
+	return members;
 }
 
 void describe_count(uint64_t count, struct text *out)

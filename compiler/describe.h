@@ -19,6 +19,12 @@ void describe_degrees(const struct problem *problem, const struct plan *plan,
 void describe_choice(const struct problem *problem, const struct plan *plan,
 		     struct text *out);
 
+/* "ZeRO 3 in shards of 8, recompute full (4 layers of a chunk)". */
+void describe_policy(const struct plan *plan, struct text *out);
+
+/* Replicas that share out what ZeRO says, of parameters outside experts. */
+uint32_t plan_shards(const struct plan *plan);
+
 /* "1,024". */
 void describe_count(uint64_t count, struct text *out);
 /* "71.3 GiB"; one decimal, the unit that gives at least 1. */
@@ -36,6 +42,7 @@ void describe_level(const struct problem_level *level, struct text *out);
 const char *level_kind_name(enum level_kind kind);
 
 const char *recompute_name(enum recompute recompute);
+const char *schedule_name(enum schedule schedule);
 const char *precision_name(enum ir_precision precision);
 const char *optimizer_name(enum ir_optimizer optimizer);
 /* The value of a variable known from the configuration alone. */

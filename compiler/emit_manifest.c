@@ -199,8 +199,15 @@ static json_t *make_parallelism(const struct emit_input *input,
 	set(object, "recompute_modules", make_modules(input));
 	set(object, "recompute_layers",
 	    json_integer(performance->recompute_layers));
+	set(object, "recompute_layers_per_chunk",
+	    json_integer(variable_of_plan(VARIABLE_RECOMPUTE_LAYERS,
+					  input->problem, input->plan)));
 	set(object, "schedule",
-	    json_string(choice->virtual_stages > 1 ? "interleaved" : "1f1b"));
+	    json_string(choice->schedule == SCHEDULE_1F1B ?
+				"1f1b" : schedule_name(choice->schedule)));
+	set(object, "shard_level", json_integer(choice->shard_level));
+	set(object, "shards", json_integer(choice->zero ? plan_shards(input->plan) :
+							  1));
 	return object;
 }
 

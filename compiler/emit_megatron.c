@@ -12,6 +12,7 @@
 #include "compiler/describe.h"
 #include "compiler/emit.h"
 #include "compiler/megatron_model.h"
+#include "compiler/megatron_shards.h"
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
@@ -45,6 +46,7 @@ struct megatron {
 	struct megatron_model model;
 	enum rank_order order;
 	enum rank_match match;
+	uint32_t instances;		/* of its optimizer; see megatron_shards.h */
 	int minor, patch;		/* newest flag or feature in use */
 	struct text array;		/* between the parentheses */
 };
@@ -216,6 +218,18 @@ static void add_batch(struct megatron *megatron)
 	add_number(megatron, FLAG_GLOBAL_BATCH, megatron->ir->job.global_batch);
 }
 
+/* Its ZeRO 2 and 3, which keep checkpoints in a format of their own. */
+static void add_fsdp(struct megatron *megatron)
+{
+	if (megatron->choice->zero < 2)
+		return;
+	add_switch(megatron, FLAG_FSDP);
+	add_text(megatron, FLAG_SHARDING, megatron->choice->zero == 2 ?
+		 "optim_grads" : "optim_grads_params");
+	add_switch(megatron, FLAG_NO_FUSION);
+	add_text(megatron, FLAG_CHECKPOINTS, "fsdp_dtensor");
+}
+
 static void add_optimizer(struct megatron *megatron)
 {
 	const struct problem_sync *sync = &megatron->input->problem->sync;
@@ -226,6 +240,12 @@ static void add_optimizer(struct megatron *megatron)
 		 optimizer_name(megatron->ir->job.optimizer));
 	if (megatron->choice->zero)
 		add_switch(megatron, FLAG_ZERO);
+	if (megatron->choice->zero && megatron->instances > 1) {
+		add_number(megatron, FLAG_INSTANCES, megatron->instances);
+		if (megatron->model.block.experts)
+			need_release(megatron, 13, 1);
+	}
+	add_fsdp(megatron);
 	if (sync->overlap_reduce)
 		add_switch(megatron, FLAG_OVERLAP_REDUCE);
 	if (megatron->choice->zero && sync->overlap_reduce &&
@@ -264,6 +284,12 @@ static void add_recompute(struct megatron *megatron)
 		add_recompute_modules(megatron);
 	if (megatron->choice->recompute != RECOMPUTE_FULL)
 		return;
+	if (megatron->choice->recompute_layers) {
+		add_text(megatron, FLAG_RECOMPUTE_METHOD, "block");
+		add_number(megatron, FLAG_RECOMPUTE_LAYERS,
+			   megatron->choice->recompute_layers);
+		return;
+	}
 	add_text(megatron, FLAG_RECOMPUTE_METHOD, "uniform");
 	add_number(megatron, FLAG_RECOMPUTE_LAYERS, 1);
 }
@@ -504,9 +530,15 @@ static bool check_plan(struct megatron *megatron)
 
 	if (!check_experts(megatron))
 		return false;
-	if (choice->zero > 1)
+	if (choice->zero > 1 && choice->pipeline > 1)
 		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
-			      "its distributed optimizer is ZeRO 1 at most");
+			      "its ZeRO 2 and 3 (Megatron-FSDP) have no pipeline");
+	if (choice->zero && !megatron->instances)
+		return refuse(megatron, job->domain[VARIABLE_SHARD_LEVEL].span,
+			      "the replicas that share out do not follow one another");
+	if (choice->schedule == SCHEDULE_GPIPE)
+		return refuse(megatron, job->domain[VARIABLE_SCHEDULE].span,
+			      "it has no GPipe schedule");
 	if (choice->zero && job->optimizer != IR_ADAM)
 		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
 			      "its distributed optimizer knows adam only");
@@ -645,6 +677,11 @@ static void print_devices(struct megatron *megatron, struct text *out)
 static void print_environment(struct megatron *megatron, struct text *out)
 {
 	text_printf(out, "\nMEGATRON_WORLD_SIZE=%u\n", megatron->plan->devices);
+	if (megatron->choice->zero > 1) {
+		text_append(out, "# Sharded parameters arrive while kernels run.\n"
+				 "unset CUDA_DEVICE_MAX_CONNECTIONS\n");
+		return;
+	}
 	if (megatron->shape->tensor == 1 && megatron->shape->context == 1)
 		return;
 	text_append(out, "# The order of kernels that tensor and context parallelism rely on.\n"
@@ -662,6 +699,7 @@ bool emit_megatron(const struct emit_input *input, struct text *out)
 		.minor = 8,
 	};
 
+	megatron.instances = megatron_instances(input->problem, input->plan);
 	if (!megatron_model_read(input->compilation, input->ir,
 				 &megatron.model) ||
 	    !check_plan(&megatron))

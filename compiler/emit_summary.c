@@ -77,10 +77,11 @@ static void print_plan(struct summary *summary)
 		    summary->shape->micro_batch,
 		    summary->shape->micro_batch == 1 ? "" : "s",
 		    choice->virtual_stages > 1 ? "interleaved 1F1B" :
+		    choice->schedule == SCHEDULE_GPIPE ? "GPipe" :
 		    choice->pipeline > 1       ? "1F1B" :
 						 "no pipeline");
-	text_printf(out, "          ZeRO %u, recompute %s", choice->zero,
-		    recompute_name(choice->recompute));
+	text_append(out, "          ");
+	describe_policy(summary->plan, out);
 	print_modules(summary);
 	text_printf(out, "%s\n",
 		    summary->shape->tensor == 1 ? "" :

@@ -13,7 +13,8 @@
 #include "compiler/problem_from_ir.h"
 #include "compiler/profile.h"
 #include "lang/compilation.h"
-#include "solver/network.h"
+#include "solver/layer.h"
+#include "solver/placement.h"
 
 struct explanation {
 	struct compilation *compilation;
@@ -256,6 +257,17 @@ static void print_measured(struct explanation *explanation, uint32_t index)
 						   "modelled\n");
 }
 
+static void print_sum(struct explanation *explanation,
+		      const struct problem_cost *cost, enum recompute recompute)
+{
+	text_printf(explanation->out,
+		    "  %-13s %-18s %9s %9s %10s  recompute %s\n", "sum",
+		    "compute only", seconds(explanation, cost->forward_s),
+		    seconds(explanation, cost->backward_s),
+		    bytes(explanation, cost->saved_bytes),
+		    recompute_name(recompute));
+}
+
 static void print_class(struct explanation *explanation, uint32_t index,
 			bool work)
 {
@@ -276,12 +288,13 @@ static void print_class(struct explanation *explanation, uint32_t index,
 		print_work(explanation, class, &layout);
 	else
 		print_operators(explanation, class, &layout);
-	text_printf(out, "  %-13s %-18s %9s %9s %10s  recompute %s\n", "sum",
-		    "compute only", seconds(explanation, cost->forward_s),
-		    seconds(explanation, cost->backward_s),
-		    bytes(explanation, cost->saved_bytes),
-		    recompute_name(class->is_block ? choice->recompute :
-						     RECOMPUTE_NONE));
+	print_sum(explanation, cost, class->is_block ? choice->recompute :
+						       RECOMPUTE_NONE);
+	if (layer_may_be_kept(explanation->problem, choice, index))
+		print_sum(explanation,
+			  problem_cost_at(explanation->problem, choice->shape,
+					  index, RECOMPUTE_NONE),
+			  RECOMPUTE_NONE);
 	print_measured(explanation, index);
 	text_append(out, "  parameters    ");
 	describe_count((uint64_t)llround(weight->parameters +
@@ -333,6 +346,9 @@ static void print_stage_time(struct explanation *explanation,
 	if (stage->expert_s > 0)
 		text_printf(out, ", expert %s",
 			    seconds(explanation, stage->expert_s));
+	if (stage->sharding_s > 0)
+		text_printf(out, ", gathers and scatters %s",
+			    seconds(explanation, stage->sharding_s));
 	text_append_char(out, '\n');
 	if (stage->send_s > 0)
 		text_printf(out, "  send          %s across %s\n",
@@ -350,29 +366,46 @@ static void print_stage_time(struct explanation *explanation,
 		    seconds(explanation, stage->step_s));
 }
 
+/* What a kind of state is divided by, from a stage of ZeRO on. */
+static void print_sharers(struct explanation *explanation,
+			  const struct stage_cost *stage, uint32_t from_zero)
+{
+	const struct choice *choice = &explanation->plan->choice;
+	struct placed placed = { .placement = explanation->plan->placement };
+	struct sharding sharding;
+	struct text *out = explanation->out;
+
+	if (choice->zero < from_zero)
+		return;
+	placement_price(explanation->problem, explanation->shape,
+			&explanation->compilation->arena, &placed);
+	sharding = sharding_of(explanation->problem, &placed.placement,
+			       explanation->shape, placed.group,
+			       choice->shard_level);
+	text_printf(out, " / %g (data x context%s)", sharding.parameters.members,
+		    choice->shard_level ? " in a shard" : "");
+	if (stage->expert_parameters > 0)
+		text_printf(out, ", of experts / %g", sharding.experts.members);
+}
+
 static void print_stage_memory(struct explanation *explanation,
 			       const struct stage_cost *stage)
 {
 	const struct problem_memory *memory = &explanation->problem->memory;
-	uint32_t sharers = explanation->plan->choice.data *
-			   explanation->shape->context;
 	struct text *out = explanation->out;
 
 	text_append(out, "  memory        ");
 	describe_count((uint64_t)llround(stage->parameters), out);
-	text_printf(out, " parameters x %g B = %s\n", memory->weight_bytes,
-		    bytes(explanation, stage->memory.parameters));
-	text_printf(out, "                gradients x %g B = %s\n",
-		    memory->gradient_bytes,
-		    bytes(explanation, stage->memory.gradients));
-	text_printf(out, "                optimizer x %g B", memory->optimizer_bytes);
-	if (explanation->plan->choice.zero)
-		text_printf(out, " / %u (data x context)", sharers);
-	if (explanation->plan->choice.zero && stage->expert_parameters > 0)
-		text_printf(out, ", of experts / %u",
-			    sharers * explanation->shape->tensor /
-				    (explanation->shape->expert *
-				     explanation->shape->expert_tensor));
+	text_printf(out, " parameters x %g B", memory->weight_bytes);
+	print_sharers(explanation, stage, 3);
+	text_printf(out, " = %s\n                gradients x %g B",
+		    bytes(explanation, stage->memory.parameters),
+		    memory->gradient_bytes);
+	print_sharers(explanation, stage, 2);
+	text_printf(out, " = %s\n                optimizer x %g B",
+		    bytes(explanation, stage->memory.gradients),
+		    memory->optimizer_bytes);
+	print_sharers(explanation, stage, 1);
 	text_printf(out, " = %s\n",
 		    bytes(explanation, stage->memory.optimizer));
 	text_printf(out, "                activations %s, working set %s, reserve %s\n",

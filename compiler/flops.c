@@ -102,12 +102,12 @@ static void add_operator(const struct ir *ir, const struct ir_class *class,
 	flops->executed += (redone ? 4 : 3) * forward;
 }
 
-/* Adds all layers of a run. */
-static void add_run(const struct ir *ir, const struct ir_run *run,
-		    enum recompute recompute, struct arena *arena,
-		    struct flops *flops)
+/* Adds so many layers of a class. */
+static void add_layers(const struct ir *ir, uint32_t class_index, uint32_t count,
+		       enum recompute recompute, struct arena *arena,
+		       struct flops *flops)
 {
-	const struct ir_class *class = &ir->model.class[run->class_index];
+	const struct ir_class *class = &ir->model.class[class_index];
 	uint32_t chosen = ir_recompute_modules(&ir->job);
 	uint32_t *modules = recompute_modules_of(class, arena);
 
@@ -117,7 +117,7 @@ static void add_run(const struct ir *ir, const struct ir_run *run,
 			       (modules[i] & chosen));
 
 		add_operator(ir, class, &class->operator[i],
-			     class->is_block && redone, run->count, flops);
+			     class->is_block && redone, count, flops);
 	}
 }
 
@@ -128,7 +128,71 @@ struct flops ir_flops(const struct ir *ir, enum recompute recompute)
 
 	arena_init(&arena);
 	for (uint32_t i = 0; i < ir->model.run_count; i++)
-		add_run(ir, &ir->model.run[i], recompute, &arena, &flops);
+		add_layers(ir, ir->model.run[i].class_index,
+			   ir->model.run[i].count, recompute, &arena, &flops);
+	arena_release(&arena);
+	return flops;
+}
+
+/* A walk over the chain that counts what is recomputed. */
+struct recomputation {
+	const struct plan *plan;
+	uint32_t chunk;			/* that the position is in */
+	uint32_t left;			/* layers it still recomputes */
+	uint32_t position;
+};
+
+/* Goes on by so many layers; of blocks those that are recomputed. */
+static uint32_t walk_layers(struct recomputation *walk, uint32_t count,
+			    bool are_blocks)
+{
+	const uint32_t *first = walk->plan->chunk_first;
+	uint32_t end = walk->position + count, blocks = 0;
+
+	while (walk->position < end) {
+		uint32_t stop = first[walk->chunk + 1] < end ?
+			first[walk->chunk + 1] : end;
+		uint32_t here = stop - walk->position;
+
+		here = !are_blocks ? 0 : here < walk->left ? here : walk->left;
+		blocks += here;
+		walk->left -= here;
+		walk->position = stop;
+		if (stop != first[walk->chunk + 1])
+			continue;
+		walk->chunk++;
+		walk->left = walk->plan->choice.recompute_layers;
+	}
+	return blocks;
+}
+
+struct flops ir_plan_flops(const struct ir *ir, const struct plan *plan,
+			   uint32_t *recomputed)
+{
+	const struct choice *choice = &plan->choice;
+	struct recomputation walk = { .plan = plan,
+				      .left = choice->recompute_layers };
+	struct flops flops = { 0 };
+	struct arena arena;
+
+	*recomputed = choice->recompute == RECOMPUTE_FULL ?
+		ir->model.layer_count : 0;
+	if (!choice->recompute_layers)
+		return ir_flops(ir, choice->recompute);
+	*recomputed = 0;
+	arena_init(&arena);
+	for (uint32_t i = 0; i < ir->model.run_count; i++) {
+		const struct ir_run *run = &ir->model.run[i];
+		uint32_t full = walk_layers(
+			&walk, run->count,
+			ir->model.class[run->class_index].is_block);
+
+		add_layers(ir, run->class_index, full, RECOMPUTE_FULL, &arena,
+			   &flops);
+		add_layers(ir, run->class_index, run->count - full,
+			   RECOMPUTE_NONE, &arena, &flops);
+		*recomputed += full;
+	}
 	arena_release(&arena);
 	return flops;
 }

@@ -18,6 +18,7 @@
 #define NEST_COMPILER_FLOPS_H
 
 #include "compiler/ir.h"
+#include "solver/plan.h"
 
 struct flops {
 	double model;		/* forward and backward; for the MFU */
@@ -29,6 +30,11 @@ struct flops {
 
 /* Counts for the job's global batch. Recomputation applies to blocks only. */
 struct flops ir_flops(const struct ir *ir, enum recompute recompute);
+
+/* Those of a plan, whose chunks may recompute a part of their layers; *recomputed
+ * receives the layers that are recomputed whole. */
+struct flops ir_plan_flops(const struct ir *ir, const struct plan *plan,
+			   uint32_t *recomputed);
 
 /* ir_flops(...).model. */
 double ir_model_flops(const struct ir *ir);

@@ -97,6 +97,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/megatron_match.h \
 	%D%/megatron_model.c \
 	%D%/megatron_model.h \
+	%D%/megatron_shards.c \
+	%D%/megatron_shards.h \
 	%D%/native.c \
 	%D%/native.h \
 	%D%/operator_time.c \

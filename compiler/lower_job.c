@@ -344,10 +344,6 @@ bool lower_variable(struct lower *lower, const struct ast *item,
 	struct diags *diags = lower->diags;
 
 	*variable = variable_find(item->name);
-	if (*variable == VARIABLE_RECOMPUTE_LAYERS ||
-	    *variable == VARIABLE_SCHEDULE || *variable == VARIABLE_SHARD_LEVEL)
-		return lower_not_yet(lower, item->name_span,
-				     arena_printf(lower->arena, "'%s'", item->name));
 	if (*variable <= VARIABLE_DEVICES)
 		return true;
 	if (*variable < VARIABLE_COUNT) {
@@ -377,13 +373,25 @@ static bool value_error(struct lower *lower, enum plan_variable variable,
 			  variable_name(variable), text.at, wanted);
 }
 
+/* Replicas can be cut at every level but the innermost. A topology that could not
+ * be read is reported already. */
+static int64_t shard_level_most(const struct lower *lower)
+{
+	uint32_t levels = lower->ir->topology.level_count;
+
+	return levels ? levels - 1 : LEVEL_MAX - 1;
+}
+
 /* One element of a domain to its number. */
 static bool domain_value(struct lower *lower, enum plan_variable variable,
 			 const struct value *value, struct span span,
 			 uint32_t *number)
 {
-	int64_t low = variable == VARIABLE_ZERO ? 0 : 1;
-	int64_t high = variable == VARIABLE_ZERO ? 3 : INT32_MAX;
+	bool from_zero = variable == VARIABLE_ZERO ||
+			 variable == VARIABLE_SHARD_LEVEL;
+	int64_t low = from_zero ? 0 : 1;
+	int64_t high = variable == VARIABLE_ZERO ? 3 :
+		       from_zero ? shard_level_most(lower) : INT32_MAX;
 
 	if (value->kind == VALUE_ERROR)
 		return false;
@@ -400,12 +408,12 @@ static bool domain_value(struct lower *lower, enum plan_variable variable,
 	if (value->kind != VALUE_NUMBER || !value_is_integer(value) ||
 	    value->number < (double)low || value->number > (double)high)
 		return value_error(lower, variable, value, span,
-				   variable == VARIABLE_ZERO ?
-				   "a whole number from 0 to 3" :
+				   from_zero ?
+				   arena_printf(lower->arena,
+						"a whole number from 0 to %d",
+						(int)high) :
 				   "a whole number from 1 on");
 	*number = (uint32_t)value->number;
-	if (variable == VARIABLE_ZERO && *number > 1)
-		return lower_not_yet(lower, span, "'zero' above 1");
 	return true;
 }
 

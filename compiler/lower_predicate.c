@@ -215,13 +215,11 @@ static bool compile_variable(struct predicate_builder *builder,
 			     enum plan_variable variable,
 			     struct operand *operand)
 {
-	if (variable == VARIABLE_RECOMPUTE_LAYERS)
-		return lower_not_yet(builder->lower, expression->span,
-				     "'recompute_layers'");
 	operand->variable = variable;
 	operand->unit = variable_unit(variable);
 	operand->kind = variable == VARIABLE_SEQUENCE ? OPERAND_BOOLEAN :
-			variable == VARIABLE_RECOMPUTE ? OPERAND_CHOICE :
+			variable == VARIABLE_RECOMPUTE ||
+			variable == VARIABLE_SCHEDULE ? OPERAND_CHOICE :
 							 OPERAND_NUMBER;
 	return push_variable(builder, expression->span, variable, 0);
 }

@@ -10,7 +10,8 @@
 void plan_performance(const struct ir *ir, const struct problem *problem,
 		      const struct plan *plan, struct performance *out)
 {
-	struct flops flops = ir_flops(ir, plan->choice.recompute);
+	struct flops flops = ir_plan_flops(ir, plan, &out->recompute_layers);
+	uint32_t recomputed = out->recompute_layers;
 	double device_s = plan->time_s * plan->devices;
 	double peak = ir->topology.device.peak_flops[ir->job.precision];
 
@@ -26,6 +27,5 @@ void plan_performance(const struct ir *ir, const struct problem *problem,
 	}
 	out->dollars = device_s * problem->device_dollars_per_s;
 	out->joules = device_s * problem->device_watts;
-	if (plan->choice.recompute == RECOMPUTE_FULL)
-		out->recompute_layers = ir->model.layer_count;
+	out->recompute_layers = recomputed;
 }

@@ -76,7 +76,10 @@ static void add_variables(struct fields *fields, const struct problem *problem,
 		else if (variable == VARIABLE_SEQUENCE)
 			add_word(fields, variable_name(variable),
 				 number ? "on" : "off");
-		else if (variable != VARIABLE_RECOMPUTE_LAYERS)
+		else if (variable == VARIABLE_SCHEDULE)
+			add_word(fields, variable_name(variable),
+				 schedule_name((enum schedule)number));
+		else
 			add_number(fields, variable_name(variable), number,
 				   UNIT_NONE);
 	}

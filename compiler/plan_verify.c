@@ -91,6 +91,21 @@ static bool verify_degrees(struct verify *verify)
 	return true;
 }
 
+/* Whether a variable means anything beside the others: a domain holds only then. */
+static bool is_searched(const struct choice *choice, enum plan_variable variable)
+{
+	switch (variable) {
+	case VARIABLE_RECOMPUTE_LAYERS:
+		return choice->recompute == RECOMPUTE_FULL;
+	case VARIABLE_SCHEDULE:
+		return choice->pipeline > 1;
+	case VARIABLE_SHARD_LEVEL:
+		return choice->zero > 0;
+	default:
+		return true;
+	}
+}
+
 static bool verify_domains(struct verify *verify)
 {
 	const struct choice *choice = &verify->plan->choice;
@@ -112,11 +127,16 @@ static bool verify_domains(struct verify *verify)
 		{ VARIABLE_MICRO_BATCHES, choice->micro_batches, "micro_batches" },
 		{ VARIABLE_ZERO, choice->zero, "zero" },
 		{ VARIABLE_RECOMPUTE, choice->recompute, "recompute" },
+		{ VARIABLE_RECOMPUTE_LAYERS, choice->recompute_layers,
+		  "recompute_layers" },
+		{ VARIABLE_SCHEDULE, choice->schedule, "schedule" },
+		{ VARIABLE_SHARD_LEVEL, choice->shard_level, "shard_level" },
 		{ VARIABLE_DEVICES, verify->plan->devices, "devices" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!ir_domain_allows(&verify->ir->job.domain[known[i].variable],
+		if (is_searched(choice, known[i].variable) &&
+		    !ir_domain_allows(&verify->ir->job.domain[known[i].variable],
 			       known[i].value))
 			return fail(verify, "%s = %u is outside its search domain",
 				    known[i].name, known[i].value);

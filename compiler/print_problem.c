@@ -41,6 +41,23 @@ static void print_domain(struct text *out, const char *name,
 	text_append_char(out, '\n');
 }
 
+/* What is allowed of few values, where a problem says so. */
+static void print_set(struct text *out, const char *name, const bool *has,
+		      uint32_t count)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!has[i])
+			continue;
+		if (!any)
+			text_printf(out, "domain %s", name);
+		any = true;
+		text_printf(out, " %u", i);
+	}
+	text_append(out, any ? "\n" : "");
+}
+
 static void print_network(const struct problem *problem, struct text *out)
 {
 	for (uint32_t i = 0; i < problem->level_count; i++) {
@@ -61,6 +78,9 @@ static void print_job(const struct problem *problem, struct text *out)
 	print_domain(out, "pipeline", &problem->pipeline);
 	print_domain(out, "virtual", &problem->virtual_stages);
 	print_domain(out, "devices", &problem->devices);
+	print_domain(out, "recompute_layers", &problem->recompute_layers);
+	print_set(out, "schedule", problem->schedule, SCHEDULE_COUNT);
+	print_set(out, "shard_level", problem->shard_level, LEVEL_MAX);
 	text_append(out, "memory");
 	print_number(out, "limit", memory->limit_bytes);
 	print_number(out, "reserve", memory->reserve_bytes);

@@ -115,25 +115,20 @@ static void build_training(struct problem_build *build)
 	};
 }
 
-/* ZeRO stages of the domain that exist and that the target has. */
+/* ZeRO stages of the domain that the target has. */
 static bool build_zero(struct problem_build *build)
 {
 	const struct ir_domain *domain = &build->ir->job.domain[VARIABLE_ZERO];
+	const struct target_rules *rules = &build->rules;
 	bool *zero = build->built->problem.zero;
 	bool any = false;
 
-	for (uint32_t i = 0; domain->given && i < domain->count; i++) {
-		if (domain->at[i] < 2)
-			continue;
-		return diag_error(build->diags, E_NOT_YET, domain->span,
-				  "'zero = %u' is not available in this version of nestc",
-				  domain->at[i]);
-	}
-	for (uint32_t i = 0; i < 2; i++)
-		zero[i] = !domain->given && build->rules.zero[i];
+	for (uint32_t i = 0; i < 4; i++)
+		zero[i] = !domain->given && rules->zero[i] && rules->zero_searched[i];
 	for (uint32_t i = 0; domain->given && i < domain->count; i++)
-		zero[domain->at[i]] = build->rules.zero[domain->at[i]];
-	any = zero[0] || zero[1];
+		zero[domain->at[i]] = rules->zero[domain->at[i]];
+	for (uint32_t i = 0; i < 4; i++)
+		any |= zero[i];
 	if (any)
 		return true;
 	diag_error(build->diags, E_TARGET_RULE, domain->span,
@@ -150,15 +145,50 @@ static bool build_recompute(struct problem_build *build)
 	const struct ir_domain *domain = &job->domain[VARIABLE_RECOMPUTE];
 	bool *recompute = build->built->problem.recompute;
 
-	if (layers->given)
-		return diag_error(build->diags, E_NOT_YET, layers->span,
-				  "'recompute_layers' is not available in this version of nestc");
 	for (int i = 0; i < RECOMPUTE_COUNT; i++)
 		recompute[i] = !domain->given;
 	for (uint32_t i = 0; domain->given && i < domain->count; i++)
 		if (domain->at[i] < RECOMPUTE_COUNT)
 			recompute[domain->at[i]] = true;
-	return true;
+	if (!layers->given || recompute[RECOMPUTE_FULL])
+		return true;
+	diag_error(build->diags, E_SEARCH_VALUE, layers->span,
+		   "'recompute_layers' counts layers that are recomputed whole, and "
+		   "'recompute' is never full");
+	diag_label(build->diags, domain->span, "recompute is given here");
+	diag_help(build->diags, "allow 'full' there, or leave 'recompute_layers' out");
+	return false;
+}
+
+/* Where a schedule is given, those of it that the target has. */
+static bool build_schedules(struct problem_build *build)
+{
+	const struct ir_domain *domain =
+		&build->ir->job.domain[VARIABLE_SCHEDULE];
+	bool *schedule = build->built->problem.schedule;
+	bool any = !domain->given;
+
+	for (uint32_t i = 0; domain->given && i < domain->count; i++) {
+		schedule[domain->at[i]] = domain->at[i] != SCHEDULE_GPIPE ||
+					  build->rules.gpipe;
+		any |= schedule[domain->at[i]];
+	}
+	if (any)
+		return true;
+	diag_error(build->diags, E_TARGET_RULE, domain->span,
+		   "the target has no GPipe schedule");
+	diag_help(build->diags, "allow 'one_f_one_b' or 'interleaved', or leave "
+		  "'target' out");
+	return false;
+}
+
+static void build_shard_levels(struct problem_build *build)
+{
+	const struct ir_domain *domain =
+		&build->ir->job.domain[VARIABLE_SHARD_LEVEL];
+
+	for (uint32_t i = 0; domain->given && i < domain->count; i++)
+		build->built->problem.shard_level[domain->at[i]] = true;
 }
 
 /* The job's requirements, then those of the target. */
@@ -195,7 +225,9 @@ static bool build_rules(struct problem_build *build)
 					     &build->rules);
 	default:
 		build->rules = (struct target_rules){
-			.zero = { true, true },
+			.zero = { true, true, true, true },
+			.zero_searched = { true, true },
+			.gpipe = true,
 			.overlap_reduce = true,
 			.overlap_gather = true,
 		};
@@ -242,6 +274,7 @@ static void build_domains(struct problem_build *build)
 	problem->pipeline = domain_of(job, VARIABLE_PIPELINE);
 	problem->virtual_stages = domain_of(job, VARIABLE_VIRTUAL);
 	problem->devices = domain_of(job, VARIABLE_DEVICES);
+	problem->recompute_layers = domain_of(job, VARIABLE_RECOMPUTE_LAYERS);
 	problem->uniform_stages = build->rules.uniform_stages;
 	memcpy(problem->within, build->ir->job.within, sizeof(problem->within));
 }
@@ -261,6 +294,8 @@ static struct problem *build_alike(struct compilation *compilation,
 	build.built = ARENA_NEW(build.arena, struct problem_built);
 	good = build_rules(&build) && build_zero(&build);
 	good = build_recompute(&build) && good;
+	good = build_schedules(&build) && good;
+	build_shard_levels(&build);
 	good = problem_build_shapes(&build) && problem_check_degrees(&build) &&
 	       good;
 	if (!good)

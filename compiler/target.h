@@ -17,6 +17,8 @@ struct compilation;
 
 struct target_rules {
 	bool zero[4];			/* ZeRO stages it has */
+	bool zero_searched[4];		/* of these, where a job does not say */
+	bool gpipe;			/* has that schedule */
 	bool uniform_stages;		/* can only cut evenly */
 	bool overlap_reduce;		/* as problem_sync; the emitter switches */
 	bool overlap_gather;		/*   the same on */

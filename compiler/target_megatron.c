@@ -40,6 +40,16 @@ static const struct predicate_step whole_experts[] = {
 	{ .op = PREDICATE_EQUAL },
 };
 
+static const struct predicate_step whole_pipeline[] = {
+	LOAD(VARIABLE_ZERO),
+	PUSH(1),
+	{ .op = PREDICATE_LESS_EQUAL },
+	LOAD(VARIABLE_PIPELINE),
+	PUSH(1),
+	{ .op = PREDICATE_EQUAL },
+	{ .op = PREDICATE_OR },
+};
+
 static void add_rule(struct target_rules *rules,
 		     const struct predicate_step *step, uint32_t step_count,
 		     const char *rule)
@@ -109,16 +119,22 @@ bool target_megatron_rules(struct compilation *compilation,
 			   const struct ir *ir, struct target_rules *rules)
 {
 	const struct ir_model *model = &ir->model;
+	bool adam = ir->job.optimizer == IR_ADAM;
 
 	*rules = (struct target_rules){
-		/* ZeRO 1 is --use-distributed-optimizer, which knows Adam only. */
-		.zero = { true, ir->job.optimizer == IR_ADAM },
+		/* ZeRO 1 is --use-distributed-optimizer, which knows Adam only;
+		 * 2 and 3 are Megatron-FSDP, which takes over a rank's whole model. */
+		.zero = { true, adam, adam, adam },
+		.zero_searched = { true, true },
 		/* --overlap-grad-reduce, --overlap-param-gather */
 		.overlap_reduce = true,
 		.overlap_gather = true,
 	};
 	ADD_RULE(rules, interleaving,
 		 "Megatron-LM interleaves only where pipeline > 1");
+	if (ir->job.domain[VARIABLE_ZERO].given)
+		ADD_RULE(rules, whole_pipeline,
+			 "Megatron-LM has ZeRO 2 and 3 (Megatron-FSDP) only without a pipeline");
 	if (stores_scores(model))
 		ADD_RULE(rules, whole_context,
 			 "Megatron-LM cuts the context only with flash attention");

@@ -59,11 +59,16 @@ bool variable_symbol(enum plan_variable variable, const char *symbol,
 		*number = !strcmp(symbol, "on");
 		return *number || !strcmp(symbol, "off");
 	}
-	if (variable != VARIABLE_RECOMPUTE)
-		return false;
-	for (uint32_t i = 0; i < RECOMPUTE_COUNT; i++) {
+	for (uint32_t i = 0; variable == VARIABLE_RECOMPUTE &&
+			     i < RECOMPUTE_COUNT; i++) {
 		*number = i;
 		if (!strcmp(recompute_name((enum recompute)i), symbol))
+			return true;
+	}
+	for (uint32_t i = 0; variable == VARIABLE_SCHEDULE && i < SCHEDULE_COUNT;
+	     i++) {
+		*number = i;
+		if (!strcmp(schedule_name((enum schedule)i), symbol))
 			return true;
 	}
 	return false;
@@ -75,5 +80,7 @@ const char *variable_symbols(enum plan_variable variable)
 		return "on or off";
 	if (variable == VARIABLE_RECOMPUTE)
 		return "none, selective or full";
+	if (variable == VARIABLE_SCHEDULE)
+		return "one_f_one_b, interleaved or gpipe";
 	return NULL;
 }

@@ -17,8 +17,8 @@ const char *variable_name(enum plan_variable variable);
 /* All names, by enum plan_variable, VARIABLE_COUNT of them. */
 const char *const *variable_name_list(void);
 
-/* The number a symbol stands for as a value of a plan variable: recompute and
- * sequence have some. False if it has no such value. */
+/* The number a symbol stands for as a value of a plan variable: recompute,
+ * sequence and schedule have some. False if it has no such value. */
 bool variable_symbol(enum plan_variable variable, const char *symbol,
 		     uint32_t *number);
 /* "none, selective or full", or NULL where values are plain numbers. */

@@ -22,9 +22,7 @@ void incumbent_init(struct incumbent *incumbent, const struct problem *problem,
 		 first->step[0].variable == VARIABLE_TIME);
 	for (uint32_t i = 0; i < problem->requirement_count; i++)
 		incumbent->outcomes |= problem->requirement[i].needs_outcome;
-	for (uint32_t i = 0; i < problem->run_count; i++)
-		if (problem->class_is_block[problem->run[i].class_index])
-			incumbent->block_count += problem->run[i].count;
+	incumbent->block_count = problem_block_count(problem);
 }
 
 /* -1, 0, 1: less, equal within TIE, greater. */

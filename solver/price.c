@@ -497,16 +497,6 @@ void price_schedule(struct plan *plan, const struct price_times *times,
 	arena_rewind(arena, mark);
 }
 
-static uint32_t block_layers(const struct problem *problem)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < problem->run_count; i++)
-		if (problem->class_is_block[problem->run[i].class_index])
-			count += problem->run[i].count;
-	return count;
-}
-
 void price_variables(const struct problem *problem, const struct plan *plan,
 		     struct arena *arena, struct predicate_input *input)
 {
@@ -538,7 +528,7 @@ void price_variables(const struct problem *problem, const struct plan *plan,
 	value[VARIABLE_RECOMPUTE_LAYERS] =
 		choice->recompute != RECOMPUTE_FULL ? 0 :
 		choice->recompute_layers	    ? choice->recompute_layers :
-						      block_layers(problem);
+						      problem_block_count(problem);
 	value[VARIABLE_SCHEDULE] = choice->schedule;
 	value[VARIABLE_SHARD_LEVEL] = choice->shard_level;
 	value[VARIABLE_DEVICES] = plan->devices;

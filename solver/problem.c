@@ -17,6 +17,16 @@ uint32_t problem_chain_length(const struct problem *problem)
 	return length;
 }
 
+uint32_t problem_block_count(const struct problem *problem)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		if (problem->class_is_block[problem->run[i].class_index])
+			count += problem->run[i].count;
+	return count;
+}
+
 static bool is_amount(double number)
 {
 	return isfinite(number) && number >= 0;

@@ -231,6 +231,9 @@ static inline uint32_t problem_usable(const struct problem *problem)
 /* Sums the run counts. */
 uint32_t problem_chain_length(const struct problem *problem);
 
+/* Layers that count as such. */
+uint32_t problem_block_count(const struct problem *problem);
+
 static inline const struct problem_cost *
 problem_cost_at(const struct problem *problem, uint32_t shape,
 		uint32_t class_index, enum recompute recompute)

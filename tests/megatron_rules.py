@@ -274,6 +274,22 @@ class Derived:
                "moe_act or layernorm with delayed scaling of fp8")
 
     def check_optimizer(self):
+        fsdp = "--use-megatron-fsdp" in self.arguments
+        if fsdp:
+            demand(self.arguments.get("--ckpt-format") == "fsdp_dtensor",
+                   "Megatron-FSDP with another format of checkpoints")
+            demand(self.pipeline == 1, "Megatron-FSDP with a pipeline")
+            demand("--use-tp-pp-dp-mapping" not in self.arguments,
+                   "Megatron-FSDP with another rank order")
+        elif "--data-parallel-sharding-strategy" in self.arguments:
+            raise Refused("a sharding strategy that would be ignored")
+        self.instances = int(self.arguments.get("--num-distributed-optimizer-instances", 1))
+        demand(self.data * self.context % self.instances == 0,
+               "instances do not divide the replicas")
+        if self.arguments.get("--num-experts"):
+            grid = self.expert * self.expert_tensor * self.pipeline
+            demand(self.world // grid % self.instances == 0,
+                   "instances do not divide the replicas of experts")
         if "--overlap-param-gather" in self.arguments:
             demand("--use-distributed-optimizer" in self.arguments,
                    "overlapping gathers without the distributed optimizer")
@@ -304,8 +320,23 @@ def compare(derived, plan):
     demand(derived.layers == plan["model"]["layers"], "number of layers")
     demand(("--sequence-parallel" in derived.arguments)
            == (parallel["sequence"] and parallel["tensor"] > 1), "sequence parallelism")
-    demand(("--use-distributed-optimizer" in derived.arguments) == (parallel["zero"] == 1),
+    demand(("--use-distributed-optimizer" in derived.arguments) == (parallel["zero"] > 0),
            "the distributed optimizer")
+    strategy = {2: "optim_grads", 3: "optim_grads_params"}.get(parallel["zero"])
+    demand(("--use-megatron-fsdp" in derived.arguments) == (strategy is not None)
+           and derived.arguments.get("--data-parallel-sharding-strategy") == strategy,
+           "the stage of ZeRO")
+    if parallel["zero"]:
+        demand(derived.data * derived.context // derived.instances == parallel["shards"],
+               "another number of shards")
+    layers = parallel["recompute_layers_per_chunk"]
+    method = derived.arguments.get("--recompute-method")
+    if method == "block":
+        demand(int(derived.arguments["--recompute-num-layers"]) == layers,
+               "another number of recomputed layers")
+    elif method == "uniform":
+        demand(derived.arguments["--recompute-num-layers"] == "1"
+               and layers >= max(derived.chunks), "not all layers are recomputed")
     demand(derived.arguments.get("--recompute-granularity", "none") == parallel["recompute"],
            "recomputation")
     if parallel["recompute"] == "selective":
@@ -358,7 +389,9 @@ def check_file(flags_path, plan_path, arguments_path):
     needs = re.search(r"^# needs +megatron-core ([0-9.]+) ", text, re.M).group(1)
     demand(tuple(int(x) for x in needs.split(".")) >= newest(flags, arguments),
            f"{needs} has not all of the flags")
-    if derived.tensor > 1 or derived.context > 1:
+    if "--use-megatron-fsdp" in arguments:
+        demand("unset CUDA_DEVICE_MAX_CONNECTIONS" in text, "kernels run one by one")
+    elif derived.tensor > 1 or derived.context > 1:
         demand("CUDA_DEVICE_MAX_CONNECTIONS=1" in text, "the order of kernels is not set")
 
 

@@ -412,6 +412,8 @@ static void search_domains(void **state)
 		  "target = megatron optimizer = sgd "
 		  "search { tensor in { most, 1, 2 } pipeline in 1 .. 8 step 3 "
 		  "zero in { 0, 1 } recompute in { full, none } sequence in { on } "
+		  "recompute_layers in { 4, 2 } schedule in { gpipe, one_f_one_b } "
+		  "shard_level in { 0 } "
 		  "expert in { 1 } } minimize devices then time");
 	job = &spec.ir->job;
 	check_domain(job, VARIABLE_TENSOR, 3, tensor);
@@ -419,6 +421,10 @@ static void search_domains(void **state)
 	check_domain(job, VARIABLE_ZERO, 2, zero);
 	check_domain(job, VARIABLE_RECOMPUTE, 2, recompute);
 	check_domain(job, VARIABLE_SEQUENCE, 1, (uint32_t[]){ 1 });
+	check_domain(job, VARIABLE_RECOMPUTE_LAYERS, 2, (uint32_t[]){ 2, 4 });
+	check_domain(job, VARIABLE_SCHEDULE, 2,
+		     (uint32_t[]){ SCHEDULE_1F1B, SCHEDULE_GPIPE });
+	check_domain(job, VARIABLE_SHARD_LEVEL, 1, (uint32_t[]){ 0 });
 	assert_false(job->domain[VARIABLE_DATA].given);
 	assert_int_equal(job->precision, IR_FP8);
 	assert_int_equal(job->optimizer, IR_SGD);
@@ -853,9 +859,13 @@ static void wrong_jobs(void **state)
 		{ "", "model = llama2_7b search { tensor in { 1 } tensor in { 2 } }",
 		  E_JOB_TWICE },
 		{ "", "model = llama2_7b search { expert in { 0, 2 } }", E_SEARCH_VALUE },
-		{ "", "model = llama2_7b search { zero in { 2 } }", E_NOT_YET },
-		{ "", "model = llama2_7b search { recompute_layers in { 2 } }",
-		  E_NOT_YET },
+		{ "", "model = llama2_7b search { zero in { 4 } }", E_SEARCH_VALUE },
+		{ "", "model = llama2_7b search { recompute_layers in { 0 } }",
+		  E_SEARCH_VALUE },
+		{ "", "model = llama2_7b search { schedule in { full } }",
+		  E_SEARCH_VALUE },
+		{ "", "model = llama2_7b search { shard_level in { 8 } }",
+		  E_SEARCH_VALUE },
 		{ "", "model = llama2_7b minimize time + 1GiB", E_DIMENSION },
 		{ "", "model = llama2_7b minimize 1s", E_OBJECTIVE },
 		{ "", "model = llama2_7b minimize tensor == 8", E_OBJECTIVE },

@@ -521,23 +521,34 @@ static void sequence_needs_tensor(void **state)
 	refusal(*state, ir, E_NO_SHAPE, 70 + VARIABLE_SEQUENCE);
 }
 
-static void later_versions(void **state)
+/* Without a word about them: ZeRO 0 and 1, all layers, the usual schedules. */
+static void what_is_asked_for(void **state)
 {
-	static const struct {
-		enum plan_variable variable;
-		uint32_t value;
-	} later[] = { { VARIABLE_ZERO, 2 }, { VARIABLE_ZERO, 3 },
-		      { VARIABLE_RECOMPUTE_LAYERS, 1 } };
-	struct compilation *compilation = *state;
+	const uint32_t zero[] = { 2, 3 }, layers[] = { 2, 4 }, first = 0;
+	const uint32_t gpipe = SCHEDULE_GPIPE, none = RECOMPUTE_NONE;
+	struct ir *ir = small_llama(*state);
+	const struct problem *problem = problem_from_ir(*state, ir);
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		struct ir *ir = small_llama(*state);
-
-		compilation->diags.count = 0;
-		compilation->diags.errors = 0;
-		set_domain(*state, ir, later[i].variable, 1, &later[i].value);
-		refusal(*state, ir, E_NOT_YET, 70 + later[i].variable);
-	}
+	assert_true(problem->zero[0] && problem->zero[1]);
+	assert_false(problem->zero[2] || problem->zero[3]);
+	assert_int_equal(problem->recompute_layers.count, 0);
+	for (int i = 0; i < SCHEDULE_COUNT; i++)
+		assert_false(problem->schedule[i]);
+	set_domain(*state, ir, VARIABLE_ZERO, 2, zero);
+	set_domain(*state, ir, VARIABLE_RECOMPUTE_LAYERS, 2, layers);
+	set_domain(*state, ir, VARIABLE_SCHEDULE, 1, &gpipe);
+	set_domain(*state, ir, VARIABLE_SHARD_LEVEL, 1, &first);
+	problem = problem_from_ir(*state, ir);
+	assert_null(problem_check(problem));
+	assert_false(problem->zero[0] || problem->zero[1]);
+	assert_true(problem->zero[2] && problem->zero[3]);
+	assert_int_equal(problem->recompute_layers.count, 2);
+	assert_int_equal(problem->recompute_layers.at[1], 4);
+	assert_true(problem->schedule[SCHEDULE_GPIPE]);
+	assert_false(problem->schedule[SCHEDULE_1F1B]);
+	assert_true(problem->shard_level[0]);
+	set_domain(*state, ir, VARIABLE_RECOMPUTE, 1, &none);
+	refusal(*state, ir, E_SEARCH_VALUE, 70 + VARIABLE_RECOMPUTE_LAYERS);
 }
 
 /* 180 ways to cut (tensor 1 to 16, both ways of sequence, 20 powers of two for
@@ -626,7 +637,7 @@ int main(void)
 		TEST(sequence_needs_tensor),
 		TEST(expert_shapes),
 		TEST(expert_refusals),
-		TEST(later_versions),
+		TEST(what_is_asked_for),
 		TEST(too_many_shapes),
 		TEST(examples),
 	};

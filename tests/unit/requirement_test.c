@@ -333,7 +333,8 @@ static void wrong_requirements(void **state)
 		{ "", REQUIRE("log2(tensor) == 3"), E_REQUIREMENT_FORM },
 		{ "", REQUIRE("tensor in { 1, pipeline }"), E_REQUIREMENT_FORM },
 		{ "", REQUIRE("tensor in { 1, 2 } or nonsense"), E_UNKNOWN_NAME },
-		{ "", REQUIRE("recompute_layers < 3"), E_NOT_YET },
+		{ "", REQUIRE("schedule < gpipe"), E_REQUIREMENT_TYPE },
+		{ "", REQUIRE("schedule == full"), E_REQUIREMENT_TYPE },
 		{ "", "model = llama2_7b let tensor = 3", E_JOB_TWICE },
 		/* Each `in` repeats what stands before it. */
 		{ "", REQUIRE("(tensor + 0) in 1 .. 3 or "

@@ -5,3 +5,5 @@ nestc compile megatron_idle.nest --emit=megatron
 nestc compile megatron_refused_model.nest --emit=megatron
 nestc compile megatron_modules.nest --emit=megatron
 nestc compile megatron_prediction.nest --emit=megatron | grep -E 'needs|--(mtp|pipeline)'
+nestc compile megatron_sharded.nest --emit=megatron
+nestc compile megatron_refused_gpipe.nest --emit=megatron
