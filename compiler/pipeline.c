@@ -16,7 +16,6 @@
 #include "compiler/problem_from_ir.h"
 #include "lang/module.h"
 #include "solver/feasible.h"
-#include "solver/price.h"
 
 /* A fault of nestc: what was found, and that it is no fault of the reader. */
 static enum status fault(const char *where, const char *what)
@@ -103,36 +102,14 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The checker knows levels only: a plan on a graph is held against the
- * hierarchy, with its price there, which its routed price must not go below. */
-static bool check_on_levels(struct compilation *compilation,
-			    const struct pipeline *pipeline,
-			    struct text *reason)
-{
-	const struct plan *plan = &pipeline->result.plan;
-	struct problem flat = *pipeline->problem;
-	struct plan on_levels = *plan;
-
-	if (!flat.graph)
-		return feasible_check(&flat, plan, &compilation->arena, reason);
-	flat.graph = NULL;
-	price_plan(&flat, &compilation->arena, &on_levels);
-	if (plan->time_s < on_levels.time_s * (1 - 1e-9)) {
-		text_append(reason, "the plan is faster on the graph than on its hierarchy");
-		return false;
-	}
-	on_levels.certificate.value = on_levels.certificate.lower_bound;
-	on_levels.certificate.gap = 0;
-	return feasible_check(&flat, &on_levels, &compilation->arena, reason);
-}
-
 enum status pipeline_check(struct compilation *compilation,
 			   const struct pipeline *pipeline)
 {
 	struct text reason;
 
 	text_init(&reason, &compilation->arena);
-	if (!check_on_levels(compilation, pipeline, &reason))
+	if (!feasible_check(pipeline->problem, &pipeline->result.plan,
+			    &compilation->arena, &reason))
 		return fault("plan against its problem", reason.at);
 	if (!plan_verify(pipeline->ir, pipeline->problem,
 			 &pipeline->result.plan, &compilation->arena, &reason))

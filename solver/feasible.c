@@ -122,7 +122,7 @@ bool feasible_check(const struct problem *problem, const struct plan *plan,
 			   .scratch = scratch, .reason = reason };
 
 	if (!choose_problem(&c) || !feasible_degrees(&c) ||
-	    !feasible_placement(&c) || !feasible_cut(&c))
+	    !feasible_placement(&c) || !feasible_cut(&c) || !feasible_route(&c))
 		return false;
 	feasible_price_layers(&c);
 	if (!feasible_run_schedule(&c))

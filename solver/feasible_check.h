@@ -44,6 +44,7 @@ struct site {
 	 * and what its transfers find. */
 	const uint32_t *device;
 	struct linear_border *border;	/* by level */
+	const struct routed_rank *routed;	/* of a pipeline rank on a graph */
 };
 
 struct check {
@@ -55,6 +56,8 @@ struct check {
 	const struct problem_shape *shape;
 	struct site *site;
 	uint32_t site_count;
+	const struct routed *routed;	/* in problems with a graph: the network, */
+	struct site *routed_site;	/* and the site seen by every pipeline rank */
 	uint32_t layer_count;
 	uint32_t *class_of;		/* class of every chain position */
 	uint32_t *chunk_of;		/* chunk of every chain position */
@@ -179,6 +182,16 @@ void feasible_linear_borders(struct site *site);
 uint32_t feasible_linear_level(const struct site *site, uint32_t a, uint32_t b);
 struct transfer_line feasible_linear_transfer(const struct site *site,
 					      uint32_t level);
+
+/* feasible_graph.c: fills routed and routed_site where there is a graph; a
+ * collective of one rank; the boundary after a rank; the exchange of a tied
+ * weight. */
+bool feasible_route(struct check *c);
+double feasible_routed_s(const struct site *site, enum collective kind,
+			 struct group_part part, double bytes);
+double feasible_routed_send_s(const struct check *c, uint32_t rank,
+			      double bytes);
+double feasible_routed_tied_s(const struct check *c, double bytes);
 
 /* feasible_devices.c: whether the devices of the ranks are such as devices.h and
  * linear.h want them. */

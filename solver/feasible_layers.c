@@ -182,6 +182,8 @@ static double settle_tied(struct check *c, uint32_t *one, uint32_t *other)
 	if (c->plan->choice.zero >= 2)
 		bytes /= fmin(feasible_site(c, *one)->shards,
 			      feasible_site(c, *other)->shards);
+	if (c->routed)
+		return feasible_routed_tied_s(c, bytes);
 	return fmax(border_latency_s(c, *one, *other),
 		    border_latency_s(c, *other, *one)) +
 	       feasible_send_s(c, *one, *other, bytes);
@@ -256,8 +258,10 @@ void feasible_price_layers(struct check *c)
 	uint32_t one, other;
 	double tied_s;
 
-	for (uint32_t s = 0; s < c->site_count; s++)
+	for (uint32_t s = 0; s < c->site_count && !c->routed; s++)
 		price_site(c, &c->site[s]);
+	for (uint32_t k = 0; k < c->plan->choice.pipeline && c->routed; k++)
+		price_site(c, &c->routed_site[k]);
 	c->stage = ARENA_ARRAY(c->scratch, struct stage_cost,
 			       c->plan->choice.pipeline);
 	add_layers(c);

@@ -299,6 +299,8 @@ double feasible_collective_s(const struct site *site, enum collective kind,
 	bool crossed[LEVEL_MAX];
 	double best_s;
 
+	if (site->routed)
+		return feasible_routed_s(site, kind, part, bytes);
 	if (site->device && !part.counts)
 		return feasible_linear_s(site, kind, part, bytes);
 	best_s = protocol_s(site, kind, part, bytes);

@@ -175,10 +175,11 @@ static bool check_segments(struct check *c)
 			return false;
 		}
 	}
-	if (ranks != plan->choice.pipeline ||
+	if (ranks != plan->choice.pipeline || plan->choice.shard_level > 0 ||
 	    plan->choice.schedule != SCHEDULE_1F1B ||
 	    plan->choice.virtual_stages != 1) {
-		text_append(c->reason, "segments that are no 1F1B pipeline");
+		text_append(c->reason, "segments that are no 1F1B pipeline with "
+			    "whole shard groups");
 		return false;
 	}
 	return true;
@@ -213,6 +214,8 @@ const struct site *feasible_site(const struct check *c, uint32_t rank)
 {
 	const struct site *site = &c->site[c->site_count - 1];
 
+	if (c->routed)
+		return &c->routed_site[rank];
 	while (site > c->site && rank < site->first_rank)
 		site--;
 	return site;

@@ -146,7 +146,7 @@ uint32_t feasible_border_level(const struct check *c, uint32_t a, uint32_t b)
 {
 	const struct site *from = feasible_site(c, a), *to = feasible_site(c, b);
 
-	if (from != to)
+	if (from != to && !c->routed)
 		return from->problem->level_count - 1;
 	return feasible_pipeline_level(from, a - from->first_rank,
 				       b - from->first_rank);
@@ -156,9 +156,11 @@ double feasible_send_s(const struct check *c, uint32_t a, uint32_t b,
 		       double bytes)
 {
 	const struct site *from = feasible_site(c, a), *to = feasible_site(c, b);
-	struct transfer_line line =
-		feasible_transfer(from, feasible_border_level(c, a, b));
+	struct transfer_line line;
 
+	if (c->routed)
+		return feasible_routed_send_s(c, a, bytes);
+	line = feasible_transfer(from, feasible_border_level(c, a, b));
 	if (from != to) {
 		struct transfer_line other = feasible_transfer(to,
 			to->problem->level_count - 1);

@@ -27,6 +27,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_compare.c \
 	%D%/feasible_cut.c \
 	%D%/feasible_devices.c \
+	%D%/feasible_graph.c \
 	%D%/feasible_group.c \
 	%D%/feasible_layers.c \
 	%D%/feasible_legal.c \
