@@ -2,6 +2,7 @@
 
 dist_doc_DATA = README.md COPYING
 EXTRA_DIST += \
+	%D%/benchmarks.md \
 	%D%/comparison.md \
 	%D%/cost-model.md \
 	%D%/fidelity.md \

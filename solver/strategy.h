@@ -11,7 +11,8 @@
  *		smallest pipeline that makes the model fit, data parallelism outside;
  *		micro-batch, interleaving, ZeRO, recomputation (each policy with the
  *		smallest model parallelism it fits) and the two usual orders of ranks by
- *		trial.
+ *		trial; experts once within the node, and once over as many nodes as
+ *		make the rest small.
  *	mcmc	a Markov chain (Jia, Zaharia, Aiken 2019, "Beyond Data and Model
  *		Parallelism for Deep Neural Networks", FlexFlow): a random change of one
  *		choice, taken with probability min(1, exp((old - new) / (T old))), T =

@@ -16,6 +16,7 @@
 struct recipe {
 	struct attempts *attempts;
 	enum recompute recompute;
+	bool experts_inside;		/* expert groups stay within the node */
 	uint32_t *chunk_first;
 };
 
@@ -73,15 +74,25 @@ static bool try_shape(const struct recipe *recipe, uint32_t shape,
 	return fits;
 }
 
+static bool experts_are_inside(const struct problem *problem,
+			       const struct problem_shape *shape)
+{
+	return (uint64_t)shape->expert * shape->expert_tensor <=
+	       problem->level[0].fanout;
+}
+
 static bool try_rung(const struct recipe *recipe, const struct rung *rung)
 {
 	const struct problem *problem = recipe->attempts->problem;
 	bool fits = false;
 
-	for (uint32_t i = 0; i < problem->shape_count; i++)
-		if (problem->shape[i].tensor == rung->tensor &&
-		    problem->shape[i].context == rung->context)
+	for (uint32_t i = 0; i < problem->shape_count; i++) {
+		const struct problem_shape *shape = &problem->shape[i];
+
+		if (shape->tensor == rung->tensor && shape->context == rung->context &&
+		    (!recipe->experts_inside || experts_are_inside(problem, shape)))
 			fits |= try_shape(recipe, i, rung);
+	}
 	return fits;
 }
 
@@ -138,16 +149,30 @@ static void climb(const struct recipe *recipe)
 				return;
 }
 
+static bool experts_leave_nodes(const struct problem *problem)
+{
+	for (uint32_t i = 0; i < problem->shape_count; i++)
+		if (!experts_are_inside(problem, &problem->shape[i]))
+			return true;
+	return false;
+}
+
 void strategy_manual(struct attempts *attempts)
 {
 	struct recipe recipe = { .attempts = attempts };
 	struct arena_mark mark = arena_mark(attempts->scratch);
+	bool leave = experts_leave_nodes(attempts->problem);
 
 	recipe.chunk_first = ARENA_ARRAY(attempts->scratch, uint32_t,
 					 attempts->length + 1);
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 		recipe.recompute = (enum recompute)r;
-		if (attempts->problem->recompute[r])
+		if (!attempts->problem->recompute[r])
+			continue;
+		recipe.experts_inside = true;
+		climb(&recipe);
+		recipe.experts_inside = false;
+		if (leave)
 			climb(&recipe);
 	}
 	arena_rewind(attempts->scratch, mark);
