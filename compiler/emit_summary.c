@@ -289,7 +289,8 @@ static void print_dimension(struct summary *summary, enum dimension dimension,
 		text_printf(out, "%u across %s", factor,
 			    plural(arena, topology->level[i - 1].name));
 		if (i + 1 < topology->level_count)
-			text_printf(out, " in a %s", level);
+			text_printf(out, " in a%s %s",
+				    strchr("aeio", level[0]) ? "n" : "", level);
 	}
 	if (!first)
 		text_append_char(out, '\n');

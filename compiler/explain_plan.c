@@ -15,6 +15,7 @@
 #include "lang/compilation.h"
 #include "solver/layer.h"
 #include "solver/placement.h"
+#include "solver/routed.h"
 
 struct explanation {
 	struct compilation *compilation;
@@ -22,6 +23,7 @@ struct explanation {
 	const struct problem *problem;
 	const struct plan *plan;
 	const struct problem_shape *shape;
+	const struct routed *routed;	/* on a graph; else NULL */
 	struct text *out;
 };
 
@@ -185,6 +187,27 @@ static void print_work(struct explanation *explanation,
 	}
 }
 
+/* On a graph that of the pipeline rank where it takes longest. */
+static double routed_time(const struct explanation *explanation,
+			  const struct problem_collective *collective,
+			  enum algorithm *algorithm)
+{
+	double slowest = -1;
+
+	for (uint32_t r = 0; r < explanation->plan->choice.pipeline; r++) {
+		enum algorithm own;
+		double time = network_time(
+			&explanation->routed->rank[r].group[collective->group],
+			collective->kind, collective->bytes, &own);
+
+		if (time <= slowest)
+			continue;
+		slowest = time;
+		*algorithm = own;
+	}
+	return slowest;
+}
+
 static void print_collective(struct explanation *explanation,
 			     const struct problem_collective *collective)
 {
@@ -198,9 +221,12 @@ static void print_collective(struct explanation *explanation,
 	double time = network_collective(explanation->problem, &group,
 					 collective->kind, collective->bytes,
 					 &algorithm);
-	double exposed = fmax(0, time - collective->hidden_s);
+	double exposed;
 	struct text *out = explanation->out;
 
+	if (explanation->routed)
+		time = routed_time(explanation, collective, &algorithm);
+	exposed = fmax(0, time - collective->hidden_s);
 	text_printf(out, "  %-8s  %-14s over %-14s %10s %9s, exposed %s (%s)\n",
 		    collective->backward ? "backward" : "forward",
 		    collective_names[collective->kind],
@@ -388,6 +414,38 @@ static void print_sharers(struct explanation *explanation,
 		text_printf(out, ", of experts / %g", sharding.experts.members);
 }
 
+static void print_link(struct explanation *explanation, const char *what,
+		       uint32_t number, bool *first)
+{
+	const struct ir_graph *graph = explanation->ir->topology.graph;
+	const struct graph_link *link;
+
+	if (number == GRAPH_NONE)
+		return;
+	link = &graph->graph.link[number];
+	text_printf(explanation->out, "%s%s %s -> %s",
+		    *first ? "  busiest links " : "\n                ", what,
+		    graph->vertex_name[link->from],
+		    graph->vertex_name[link->to]);
+	*first = false;
+}
+
+/* On a graph: the links that decide what the stage's exchanges take. */
+static void print_stage_links(struct explanation *explanation, uint32_t stage)
+{
+	const struct routed_rank *rank;
+	bool first = true;
+
+	if (!explanation->routed)
+		return;
+	rank = &explanation->routed->rank[stage];
+	for (uint32_t i = 0; i < GROUP_COUNT; i++)
+		print_link(explanation, group_names[i], rank->link[i], &first);
+	print_link(explanation, "next stage", rank->boundary_link, &first);
+	if (!first)
+		text_append_char(explanation->out, '\n');
+}
+
 static void print_stage_memory(struct explanation *explanation,
 			       const struct stage_cost *stage)
 {
@@ -437,6 +495,7 @@ static void print_stages(struct explanation *explanation)
 			text_printf(out, "\nStage %u, %u layers\n", first,
 				    stage->layers);
 		print_stage_time(explanation, stage);
+		print_stage_links(explanation, first);
 		print_stage_memory(explanation, stage);
 		first = last + 1;
 	}
@@ -467,6 +526,22 @@ static void print_iteration(struct explanation *explanation)
 	print_term(explanation, "waiting for stages", part->bubble_s);
 	print_term(explanation, "gradients, weights", part->data_s);
 	print_term(explanation, "optimizer step", part->optimizer_s);
+	if (explanation->routed)
+		text_printf(explanation->out, "  routed over the links of the graph; %s on the hierarchy they imply\n",
+			    seconds(explanation, explanation->plan->hierarchy_s));
+}
+
+static const struct routed *route(struct compilation *compilation,
+				  const struct problem *problem,
+				  const struct plan *plan)
+{
+	struct routed *routed;
+
+	if (!problem->graph)
+		return NULL;
+	routed = ARENA_NEW(&compilation->arena, struct routed);
+	routed_plan(problem, plan, &compilation->arena, routed);
+	return routed;
 }
 
 void explain_plan(struct compilation *compilation, const struct ir *ir,
@@ -479,6 +554,7 @@ void explain_plan(struct compilation *compilation, const struct ir *ir,
 		.problem = problem,
 		.plan = plan,
 		.shape = &problem->shape[plan->choice.shape],
+		.routed = route(compilation, problem, plan),
 		.out = out,
 	};
 
@@ -501,6 +577,7 @@ bool explain_layer(struct compilation *compilation, const struct ir *ir,
 		.problem = problem,
 		.plan = plan,
 		.shape = &problem->shape[plan->choice.shape],
+		.routed = route(compilation, problem, plan),
 		.out = out,
 	};
 	bool found = false;

@@ -302,7 +302,7 @@ struct walk {
 	uint32_t *head;			/* by distance */
 	bool *waits;
 	double *load_s;			/* by link: seconds of its rate */
-	double *most_s;			/* NULL: loads are added; else the largest met */
+	struct graph_time *most;	/* NULL: loads are added; else the largest met */
 };
 
 static void walk_init(struct walk *walk, const struct graph *graph,
@@ -322,10 +322,10 @@ static void walk_init(struct walk *walk, const struct graph *graph,
 
 static void walk_link(struct walk *walk, uint32_t link, double bytes)
 {
-	if (!walk->most_s)
+	if (!walk->most)
 		walk->load_s[link] += bytes / walk->graph->link[link].rate_Bps;
-	else if (walk->load_s[link] > *walk->most_s)
-		*walk->most_s = walk->load_s[link];
+	else if (walk->load_s[link] > walk->most->time_s)
+		*walk->most = (struct graph_time){ walk->load_s[link], link };
 }
 
 static void walk_wait(struct walk *walk, uint32_t root, uint32_t vertex,
@@ -436,7 +436,7 @@ static uint32_t together(const struct graph_flow *flow, uint32_t count)
 }
 
 void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, double *time_s, uint32_t class_count,
+		 uint32_t count, struct graph_time *time, uint32_t class_count,
 		 struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
@@ -446,14 +446,14 @@ void graph_flows(const struct graph *graph, struct graph_flow *flow,
 	sort_flows(flow, count, graph->device_count, false, scratch);
 	sort_flows(flow, count, class_count, true, scratch);
 	for (uint32_t c = 0; c < class_count; c++)
-		time_s[c] = 0;
+		time[c] = (struct graph_time){ 0, GRAPH_NONE };
 	for (uint32_t i = 0, n; i < count; i += n) {
 		n = together(&flow[i], count - i);
 		walk_to(&walk, &flow[i], n);
 	}
 	for (uint32_t i = 0, n; i < count; i += n) {
 		n = together(&flow[i], count - i);
-		walk.most_s = &time_s[flow[i].class];
+		walk.most = &time[flow[i].class];
 		walk_to(&walk, &flow[i], n);
 	}
 	arena_rewind(scratch, mark);

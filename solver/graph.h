@@ -97,11 +97,18 @@ struct graph_flow {
 	uint32_t class;			/* whose time it counts for */
 };
 
-/* Flows that run at once. time_s[c] becomes the time of the most loaded of the
- * links that flows of class c use, with the load of all flows. The order of
- * `flow` is changed. */
+/* What flows of one class take, and the link that decides it (GRAPH_NONE: they have
+ * no bytes). */
+struct graph_time {
+	double time_s;
+	uint32_t link;
+};
+
+/* Flows that run at once. time[c] becomes that of the most loaded of the links that
+ * flows of class c use, with the load of all flows. The order of `flow` is
+ * changed. */
 void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, double *time_s, uint32_t class_count,
+		 uint32_t count, struct graph_time *time, uint32_t class_count,
 		 struct arena *scratch);
 
 #endif

@@ -12,14 +12,15 @@
  * out (at most a quarter, and only where the bandwidth falls to half or less beyond).
  *
  * Rates. Whatever the order of the children, and whatever is sent:
- *	- what the devices of a child send to others leaves the set of vertices that
- *	  are nearer to them than to other children; so an uplink is the sum of the
- *	  links out of that set (or of the uplinks inside, if that is less), of the
- *	  child where that is most;
+ *	- what the devices of a child send to others leaves every set of vertices that
+ *	  holds them and no other devices; so an uplink is the least sum of the links
+ *	  out of one of these: the vertices nearer to the child than to others, up
+ *	  to some distance, or (the uplinks together) the children inside; and of
+ *	  all children that where it is most;
  *	- no device sends more than its own links, and the uplinks around it, carry;
- *	- a level all of whose children reach each other over links that lead
- *	  from the one straight to the other is full: the link is that of the pair
- *	  with most;
+ *	- the outermost level, if all its children reach each other over links that
+ *	  lead from the one straight to the other, is full: the link is that of the
+ *	  pair with most;
  *	- a hop takes the least latency of any two devices that meet at the level.
  * A flow set's time on the graph is that of its most loaded link, and the most
  * loaded of the links out of a set is at least as loaded as all of them together.

@@ -16,9 +16,10 @@ struct pattern {
 	struct arena *scratch;
 	struct graph_flow *flow;
 	uint32_t count, capacity;
-	double *time_s;			/* by class */
+	struct graph_time *time;	/* by class */
 	double *latency_s;
 	double *overhead_s;
+	struct graph_time *longest;	/* of the levels, by class */
 };
 
 static void pattern_init(struct pattern *pattern, const struct graph *graph,
@@ -31,9 +32,10 @@ static void pattern_init(struct pattern *pattern, const struct graph *graph,
 		.graph = graph,
 		.groups = groups,
 		.scratch = scratch,
-		.time_s = ARENA_ARRAY(scratch, double, classes),
+		.time = ARENA_ARRAY(scratch, struct graph_time, classes),
 		.latency_s = ARENA_ARRAY(scratch, double, classes),
 		.overhead_s = ARENA_ARRAY(scratch, double, classes),
+		.longest = ARENA_ARRAY(scratch, struct graph_time, classes),
 	};
 }
 
@@ -48,7 +50,7 @@ static void pattern_start(struct pattern *pattern, uint64_t capacity)
 static void pattern_run(struct pattern *pattern)
 {
 	graph_flows(pattern->graph, pattern->flow, pattern->count,
-		    pattern->time_s, pattern->groups->class_count,
+		    pattern->time, pattern->groups->class_count,
 		    pattern->scratch);
 }
 
@@ -213,10 +215,14 @@ static void lines_hierarchical(struct pattern *pattern,
 		if (groups->members[l] > 1) {
 			run_level(pattern, l);
 			level_latency(pattern, l, true);
-			for (uint32_t c = 0; c < groups->class_count; c++)
+			for (uint32_t c = 0; c < groups->class_count; c++) {
 				line_add(&lines[c].half[1],
 					 pattern->latency_s[c],
-					 pattern->time_s[c]);
+					 pattern->time[c].time_s);
+				if (pattern->time[c].time_s >
+				    pattern->longest[c].time_s)
+					pattern->longest[c] = pattern->time[c];
+			}
 		}
 		arena_rewind(pattern->scratch, mark);
 	}
@@ -281,7 +287,7 @@ static void lines_ring(struct pattern *pattern, struct protocol_lines *lines)
 	keep_most(groups, of_group, pattern->latency_s);
 	for (uint32_t c = 0; c < groups->class_count; c++)
 		line_add(&lines[c].half[0], pattern->latency_s[c],
-			 pattern->time_s[c]);
+			 pattern->time[c].time_s);
 }
 
 /* ---- trees ---- */
@@ -382,7 +388,7 @@ static void lines_tree(struct pattern *pattern, struct protocol_lines *lines)
 						   1.0 / copies);
 	pattern_run(pattern);
 	for (uint32_t c = 0; c < groups->class_count; c++)
-		lines[c].all_reduce[2].s_per_byte = 2 * pattern->time_s[c];
+		lines[c].all_reduce[2].s_per_byte = 2 * pattern->time[c].time_s;
 	tree_latency(pattern, lines);
 }
 
@@ -409,7 +415,7 @@ static void lines_direct(struct pattern *pattern, struct protocol_lines *lines)
 	pattern_run(pattern);
 	for (uint32_t c = 0; c < groups->class_count; c++) {
 		lines[c].all_to_all.latency_s = lines[c].half[1].latency_s;
-		lines[c].all_to_all.s_per_byte = pattern->time_s[c];
+		lines[c].all_to_all.s_per_byte = pattern->time[c].time_s;
 	}
 }
 
@@ -420,14 +426,26 @@ static struct network_line doubled(const struct network_line *line)
 	return (struct network_line){ 2 * line->latency_s, 2 * line->s_per_byte };
 }
 
-static void settle(struct protocol_lines *lines, uint32_t size,
-		   double overhead_s)
+static bool has_full(const struct graph_groups *groups)
 {
+	for (uint32_t l = 0; l < groups->level_count; l++)
+		if (groups->members[l] > 1 && groups->kind[l] == LEVEL_FULL)
+			return true;
+	return false;
+}
+
+static void settle(struct protocol_lines *lines,
+		   const struct graph_groups *groups, double overhead_s)
+{
+	double size = groups->size;
+
 	for (uint32_t i = 0; i < 2; i++)
 		lines->all_reduce[i] = doubled(&lines->half[i]);
+	if (has_full(groups))
+		lines->all_reduce[2] = lines->all_reduce[0];
 	lines->all_reduce[3] = lines->all_reduce[1];
 	lines->broadcast.s_per_byte = lines->half[0].s_per_byte * size /
-				      (size - 1.0);
+				      (size - 1);
 	for (uint32_t i = 0; i < NETWORK_LINES; i++)
 		lines->all_reduce[i].latency_s += overhead_s;
 	for (uint32_t i = 0; i < 2; i++)
@@ -437,7 +455,8 @@ static void settle(struct protocol_lines *lines, uint32_t size,
 }
 
 void graph_lines(const struct graph *graph, const struct graph_groups *groups,
-		 struct network_lines *lines, struct arena *scratch)
+		 struct network_lines *lines, uint32_t *link,
+		 struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
 	struct protocol_lines *made = ARENA_ARRAY(scratch, struct protocol_lines,
@@ -451,7 +470,7 @@ void graph_lines(const struct graph *graph, const struct graph_groups *groups,
 		lines_tree(&pattern, made);
 		lines_direct(&pattern, made);
 		for (uint32_t c = 0; c < groups->class_count; c++)
-			settle(&made[c], groups->size, pattern.overhead_s[c]);
+			settle(&made[c], groups, pattern.overhead_s[c]);
 	}
 	for (uint32_t g = 0; g < groups->count; g++) {
 		uint32_t c = groups->class[g];
@@ -461,6 +480,9 @@ void graph_lines(const struct graph *graph, const struct graph_groups *groups,
 			.protocols = 1,
 			.by = { made[c], made[c] },
 		};
+		if (link)
+			link[c] = groups->size > 1 ? pattern.longest[c].link :
+						     GRAPH_NONE;
 	}
 	arena_rewind(scratch, mark);
 }

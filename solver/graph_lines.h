@@ -19,7 +19,8 @@
  *			slowest copy
  *	tree		in N_t copies: at every level two binary trees over the n_l, the
  *			second turned by one place, with 1 / N_t / 2 from each node to
- *			its parent and back. Latency: ceil(log2 n_l) hops each way
+ *			its parent and back. Latency: ceil(log2 n_l) hops each way. Only
+ *			where no level with members is full
  *	all-to-all	from each member 1/n to each other. Latency: n_l - 1 hops at each
  *			switch level, one at a full level
  *
@@ -50,8 +51,10 @@ struct graph_groups {
 	bool direct;			/* whether all-to-alls are wanted */
 };
 
-/* lines[c] of each class that has groups; the others are left alone. */
+/* lines[c] of each class that has groups; the others are left alone. link[c], if
+ * link is not NULL, is the most loaded one of the level that takes longest. */
 void graph_lines(const struct graph *graph, const struct graph_groups *groups,
-		 struct network_lines *lines, struct arena *scratch);
+		 struct network_lines *lines, uint32_t *link,
+		 struct arena *scratch);
 
 #endif

@@ -55,6 +55,7 @@ void graph_owners(const struct graph *graph, const struct problem_level *level,
 		.device_count = device_count,
 		.place = ARENA_ARRAY(arena, uint32_t, graph->device_count),
 		.below = { 1 },
+		.near = nearest,
 	};
 	for (uint32_t d = 0; d < graph->device_count; d++)
 		owners->place[d] = GRAPH_NONE;

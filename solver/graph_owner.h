@@ -19,6 +19,7 @@ struct graph_owners {
 	/* By level and vertex: the child it is nearest to, GRAPH_SEVERAL, or
 	 * GRAPH_NONE where no device can reach it; at last, of the whole. */
 	uint32_t *owner[LEVEL_MAX + 1];
+	uint32_t *near;			/* links between a vertex and the nearest device */
 };
 
 /* device: of the graph, by place. */

@@ -27,26 +27,55 @@ static uint32_t children(const struct rates *rates, uint32_t level)
 
 /* ---- uplinks ---- */
 
+/* Of the children of a child together. */
+static double uplinks_inside(const struct rates *rates, uint32_t level,
+			     uint32_t child)
+{
+	uint32_t fanout = level ? rates->hierarchy->level[level - 1].fanout : 0;
+	double inside = 0;
+
+	for (uint32_t i = 0; i < fanout; i++)
+		inside += rates->uplink_Bps[level - 1][child * fanout + i];
+	return level ? inside : INFINITY;
+}
+
+/* The least cut around a child, of the sets of its vertices up to a distance. */
 static void find_uplinks(struct rates *rates, uint32_t level)
 {
 	const struct graph *graph = rates->graph;
+	const uint32_t *owner = rates->owners.owner[level];
+	const uint32_t *near = rates->owners.near;
 	uint32_t count = children(rates, level);
+	uint32_t reach = graph->hops_most + 2;	/* beyond the farthest vertex */
 	double *uplink = ARENA_ARRAY(rates->arena, double, count);
+	/* By child and distance h: what links out of its vertices at most h away
+	 * carry more than out of those at most h - 1 away. */
+	double *change = ARENA_ARRAY(rates->arena, double,
+				     (size_t)count * (reach + 1));
 
 	for (uint32_t i = 0; i < graph->link_count; i++) {
-		uint32_t child = rates->owners.owner[level][graph->link[i].from];
+		const struct graph_link *link = &graph->link[i];
+		uint32_t child = owner[link->from];
+		bool inside = owner[link->to] == child;
 
-		if (child < count &&
-		    rates->owners.owner[level][graph->link[i].to] != child)
-			uplink[child] += graph->link[i].rate_Bps;
+		if (child >= count || near[link->from] > reach ||
+		    (inside && near[link->to] <= near[link->from]))
+			continue;
+		change[(size_t)child * (reach + 1) + near[link->from]] +=
+			link->rate_Bps;
+		if (inside)
+			change[(size_t)child * (reach + 1) + near[link->to]] -=
+				link->rate_Bps;
 	}
-	for (uint32_t c = 0; level && c < count; c++) {
-		uint32_t fanout = rates->hierarchy->level[level - 1].fanout;
-		double inside = 0;
+	for (uint32_t c = 0; c < count; c++) {
+		double cut = 0;
 
-		for (uint32_t i = 0; i < fanout; i++)
-			inside += rates->uplink_Bps[level - 1][c * fanout + i];
-		uplink[c] = fmin(uplink[c], inside);
+		uplink[c] = INFINITY;
+		for (uint32_t h = 0; h <= reach; h++) {
+			cut += change[(size_t)c * (reach + 1) + h];
+			uplink[c] = fmin(uplink[c], cut);
+		}
+		uplink[c] = fmin(uplink[c], uplinks_inside(rates, level, c));
 	}
 	rates->uplink_Bps[level] = uplink;
 }
@@ -173,8 +202,10 @@ static void settle_level(struct rates *rates, uint32_t l)
 	level->kind = LEVEL_SWITCH;
 	level->bandwidth_Bps = fmin(inner_Bps, uplink);
 	level->efficiency = 1;
-	pairs = level->fanout > 2 ? widest_pair(rates, l) *
-					    (level->fanout - 1) : 0;
+	/* A flat ring uses the links of an inner full level less than network.h
+	 * has it, so that would be no bound there. */
+	pairs = level->fanout > 2 && l + 1 == rates->hierarchy->level_count ?
+		widest_pair(rates, l) * (level->fanout - 1) : 0;
 	if (pairs > 0 && pairs <= uplink && is_straight(rates, l)) {
 		level->kind = LEVEL_FULL;
 		level->bandwidth_Bps = fmin(inner_Bps, pairs);
@@ -184,15 +215,27 @@ static void settle_level(struct rates *rates, uint32_t l)
 					  level->bandwidth_Bps / uplink);
 }
 
-/* The first vertex that belongs to the first of the next level's children as a
- * whole, and to none of its children here. */
+/* Of the vertices that belong to the first of the next level's children as a
+ * whole, and to none of its children here, the one nearest to its first device. */
 static uint32_t find_witness(const struct rates *rates, uint32_t l)
 {
-	for (uint32_t v = 0; v < rates->graph->vertex_count; v++)
-		if (rates->owners.owner[l][v] == GRAPH_SEVERAL &&
-		    rates->owners.owner[l + 1][v] == 0)
-			return v;
-	return GRAPH_NONE;
+	const struct graph *graph = rates->graph;
+	const struct graph_device *first =
+		&graph->device[rates->hierarchy->device[0]];
+	uint32_t root = graph->root_of[first->root];
+	uint32_t witness = GRAPH_NONE, nearest = UINT32_MAX;
+
+	for (uint32_t v = 0; v < graph->vertex_count; v++) {
+		uint32_t at = graph->core_of[v];
+
+		if (rates->owners.owner[l][v] != GRAPH_SEVERAL ||
+		    rates->owners.owner[l + 1][v] != 0 || at == GRAPH_NONE ||
+		    graph_hops(graph, root, at) >= nearest)
+			continue;
+		nearest = graph_hops(graph, root, at);
+		witness = v;
+	}
+	return witness;
 }
 
 void graph_rates(const struct graph *graph, struct arena *arena,

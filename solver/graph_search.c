@@ -20,6 +20,7 @@
 #define ALTERNATIVE_GAP 0.01
 #define ALTERNATIVE_PARTITIONS 64
 #define ALTERNATIVES_MAX 24
+#define ALTERNATIVES_LEAST 4
 
 struct graph_search {
 	const struct problem *problem;
@@ -29,6 +30,7 @@ struct graph_search {
 	struct arena *scratch;
 	struct trial trial;
 	uint32_t *devices;		/* a domain, for alternatives */
+	uint32_t left;			/* alternatives still to be looked for */
 };
 
 /* ---- placements of one plan ---- */
@@ -124,10 +126,12 @@ static bool is_in(const struct problem_domain *domain, uint32_t value)
 }
 
 /* The best plan of the hierarchy with so many pipeline ranks (0: any) on at most
- * so many devices. */
-static void find_alternative(struct graph_search *search, uint32_t pipeline,
-			     uint32_t devices_most)
+ * so many devices; `once`: each with one virtual stage, whose data crosses the
+ * boundaries once. True if it had several, so that once is worth a try. */
+static bool find_alternative(struct graph_search *search, uint32_t pipeline,
+			     uint32_t devices_most, bool once)
 {
+	static const uint32_t one = 1;
 	struct arena_mark mark = arena_mark(search->scratch);
 	struct solve_limits limits = {
 		.gap = most(search->limits->gap, ALTERNATIVE_GAP),
@@ -137,9 +141,13 @@ static void find_alternative(struct graph_search *search, uint32_t pipeline,
 	struct problem part = search->flat;
 	struct solve_result result;
 	uint32_t count = 0;
+	bool several = false;
 
-	if (pipeline && !is_in(&part.pipeline, pipeline))
-		return;
+	if ((pipeline && !is_in(&part.pipeline, pipeline)) ||
+	    (once && !is_in(&part.virtual_stages, 1)))
+		return false;
+	if (once)
+		part.virtual_stages = (struct problem_domain){ &one, 1 };
 	if (pipeline)
 		part.pipeline = (struct problem_domain){ &pipeline, 1 };
 	if (devices_most < part.device_count) {
@@ -147,40 +155,60 @@ static void find_alternative(struct graph_search *search, uint32_t pipeline,
 			if (is_in(&search->flat.devices, d))
 				search->devices[count++] = d;
 		if (!count)
-			return;
+			return false;
 		part.devices = (struct problem_domain){ search->devices, count };
 	}
 	solve(&part, &limits, search->scratch, &result);
-	if ((result.status == SOLVE_OPTIMAL ||
-	     result.status == SOLVE_FEASIBLE) &&
-	    !trial_excludes(&search->trial, result.plan.time_s))
-		consider(search, &result.plan);
+	if (result.status == SOLVE_OPTIMAL || result.status == SOLVE_FEASIBLE) {
+		several = result.plan.choice.virtual_stages > 1;
+		if (!trial_excludes(&search->trial, result.plan.time_s))
+			consider(search, &result.plan);
+	}
 	arena_rewind(search->scratch, mark);
+	return several;
 }
 
-static void find_alternatives(struct graph_search *search, uint32_t pipeline)
+/* With virtual stages, and without where it has some. True if the search is at its
+ * end. */
+static bool try_pipeline(struct graph_search *search, uint32_t pipeline,
+			 uint32_t devices_most)
+{
+	if (search->left && !trial_is_done(&search->trial)) {
+		search->left--;
+		if (find_alternative(search, pipeline, devices_most, false) &&
+		    !trial_is_done(&search->trial))
+			find_alternative(search, pipeline, devices_most, true);
+	}
+	return !search->left || trial_is_done(&search->trial);
+}
+
+static void try_pipelines(struct graph_search *search, uint32_t found,
+			  uint32_t devices_most)
+{
+	uint32_t length = problem_chain_length(&search->flat);
+
+	for (uint32_t p = 1; p <= devices_most && p <= length; p *= 2)
+		if (p != found && try_pipeline(search, p, devices_most))
+			return;
+}
+
+static void find_alternatives(struct graph_search *search,
+			      const struct choice *found)
 {
 	const struct problem *flat = &search->flat;
 	uint32_t fanout = flat->level[flat->level_count - 1].fanout;
-	uint32_t child = flat->device_count / fanout;
-	const uint32_t devices[] = {
-		flat->device_count, flat->device_count - child,
-		fanout > 2 ? fanout / 2 * child : 0
-	};
-	uint32_t done = 0;
+	uint32_t all = flat->device_count, child = all / fanout;
 
-	for (uint32_t i = 0; i < 3; i++) {
-		for (uint32_t p = i ? 0 : 1; p <= devices[i] &&
-					     p <= problem_chain_length(flat);
-		     p = p ? 2 * p : 1) {
-			if (p == pipeline && !i)
-				continue;
-			if (done++ == ALTERNATIVES_MAX ||
-			    trial_is_proved(&search->trial))
-				return;
-			find_alternative(search, p, devices[i]);
-		}
-	}
+	search->left = all <= 256 ? ALTERNATIVES_MAX :
+		       ALTERNATIVES_MAX * 256 / all + ALTERNATIVES_LEAST;
+	if (found->virtual_stages > 1)
+		find_alternative(search, found->pipeline, all, true);
+	if (try_pipeline(search, 0, all - child))
+		return;
+	try_pipelines(search, found->pipeline, all);
+	try_pipelines(search, 0, all - child);
+	if (fanout > 2)
+		try_pipeline(search, 0, fanout / 2 * child);
 }
 
 /* ---- the entry ---- */
@@ -240,11 +268,11 @@ enum solve_status graph_solve(const struct problem *problem,
 		return result->status;
 	arena_init(&scratch);
 	search.devices = ARENA_ARRAY(&scratch, uint32_t, problem->device_count);
-	trial_init(&search.trial, problem, result->plan.certificate.lower_bound,
-		   arena, &scratch);
+	trial_init(&search.trial, problem, result->plan.certificate.value, arena,
+		   &scratch);
 	consider(&search, &result->plan);
-	if (!trial_is_proved(&search.trial))
-		find_alternatives(&search, result->plan.choice.pipeline);
+	if (!trial_is_done(&search.trial))
+		find_alternatives(&search, &result->plan.choice);
 	if (!finish(&search, result))
 		result->status = SOLVE_UNROUTED;
 	arena_release(&scratch);

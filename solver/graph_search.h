@@ -4,12 +4,15 @@
  * what it finds, with a bounded number of alternatives, is priced again as the
  * graph routes it.
  *
- * Alternatives are, in order: the plan found; the best on the hierarchy for each
- * pipeline degree that is a power of two, on all devices and with one child of the
- * outermost level, or half of them, left idle; and for each the other placements of
- * its degrees. For the best of each kind the children of every level change
- * places, two at a time, used or idle, as long as that helps, those with a link that
- * is slower than its family first; then stage borders move by one layer.
+ * If the plan found takes on the links what it takes on the hierarchy, that is the
+ * end. Alternatives else are, in order: the same pipeline degree without virtual
+ * stages, if it has some; the best on the hierarchy with one child of the
+ * outermost level left idle; the best for each pipeline degree that is a power of two,
+ * on all devices and with that child idle; and that on half of the devices. For each
+ * the other placements of its degrees are tried. For the best of each kind the
+ * children of every level change places, two at a time, used or idle, as long as
+ * that helps, those with a link that is slower than its family first; then stage
+ * borders move by one layer.
  *
  * The bound is that of the search on the hierarchy. It holds on the graph (see
  * graph_hierarchy.h), so a plan whose routed value is the bound is proved optimal;

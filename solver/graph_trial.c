@@ -158,14 +158,14 @@ static void find_twins(struct trial *trial, uint32_t level)
 	trial->twin[level] = twin;
 }
 
-void trial_init(struct trial *trial, const struct problem *problem, double bound,
+void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		struct arena *arena, struct arena *scratch)
 {
 	*trial = (struct trial){
 		.problem = problem,
 		.arena = arena,
 		.scratch = scratch,
-		.bound = bound,
+		.goal = goal,
 		.left = ROUTED_DEVICES_MAX / problem->device_count,
 	};
 	if (trial->left > ROUTED_MAX)
@@ -240,7 +240,7 @@ static bool offer(struct attempt *attempt, const struct plan *plan,
 static bool is_done(const struct attempt *attempt)
 {
 	return !attempt->left || attempt->best.merit.objective[0] <=
-					 attempt->trial->bound * (1 + TIE);
+					 attempt->trial->goal * (1 + TIE);
 }
 
 /* ---- children in other places ---- */
@@ -444,8 +444,8 @@ bool trial_excludes(const struct trial *trial, double hierarchy_s)
 		hierarchy_s >= trial->best.merit.objective[0]);
 }
 
-bool trial_is_proved(const struct trial *trial)
+bool trial_is_done(const struct trial *trial)
 {
 	return trial->best.found &&
-	       trial->best.merit.objective[0] <= trial->bound * (1 + TIE);
+	       trial->best.merit.objective[0] <= trial->goal * (1 + TIE);
 }

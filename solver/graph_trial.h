@@ -15,7 +15,8 @@ struct trial {
 	const struct problem *problem;	/* with its graph */
 	struct arena *arena;		/* of the best plan */
 	struct arena *scratch;
-	double bound;			/* on the first objective */
+	double goal;			/* the first objective's; no better plan is looked
+					 * for */
 	uint64_t routed;		/* plans priced so far */
 	uint64_t left;			/* and how many more may be */
 	struct incumbent best;
@@ -26,8 +27,8 @@ struct trial {
 	uint64_t *twin[LEVEL_MAX];	/* by child of a level: equal for twins */
 };
 
-/* bound: no plan is below it. The best lives in the arena. */
-void trial_init(struct trial *trial, const struct problem *problem, double bound,
+/* The goal is what the best plan has on the hierarchy. The best lives in the arena. */
+void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		struct arena *arena, struct arena *scratch);
 
 /* Tries a plan (choice, placement, chunks). */
@@ -36,7 +37,7 @@ void trial_plan(struct trial *trial, const struct plan *plan);
 /* Whether a plan of that time on the hierarchy cannot become the best. */
 bool trial_excludes(const struct trial *trial, double hierarchy_s);
 
-/* Whether the best is as good as the bound. */
-bool trial_is_proved(const struct trial *trial);
+/* Whether the best is as good as the goal. */
+bool trial_is_done(const struct trial *trial);
 
 #endif

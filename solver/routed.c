@@ -114,7 +114,7 @@ static bool is_all_to_all(const struct problem *problem, enum group group)
 
 static void route_part(const struct router *router, const uint32_t *place,
 		       const struct part *part, enum group group,
-		       struct network_lines *lines)
+		       struct network_lines *lines, uint32_t *link)
 {
 	const struct problem *problem = router->problem;
 	uint32_t ranks = router->stage_ranks * pipeline_of(router);
@@ -142,7 +142,7 @@ static void route_part(const struct router *router, const uint32_t *place,
 							    place[block + j]);
 		}
 	}
-	graph_lines(problem->graph, &groups, lines, router->arena);
+	graph_lines(problem->graph, &groups, lines, link, router->arena);
 }
 
 static struct network_line slower(struct network_line a, struct network_line b)
@@ -227,9 +227,9 @@ static void route_shards(const struct router *router, const uint32_t *place,
 	if (level) {
 		struct part part = cut_part(whole, level, true);
 
-		route_part(router, place, &part, group, inside);
+		route_part(router, place, &part, group, inside, NULL);
 		part = cut_part(whole, level, false);
-		route_part(router, place, &part, group, outside);
+		route_part(router, place, &part, group, outside, NULL);
 	}
 	for (uint32_t r = 0; r < p; r++) {
 		struct routed_rank *rank = &router->routed->rank[r];
@@ -254,17 +254,20 @@ static void route_group(const struct router *router, enum group group)
 	struct network_lines *lines;
 	const uint32_t *place;
 	struct part whole;
+	uint32_t *link;
 
 	if (stripe.size < 2)
 		return;
 	lines = ARENA_ARRAY(router->arena, struct network_lines,
 			    pipeline_of(router));
+	link = ARENA_ARRAY(router->arena, uint32_t, pipeline_of(router));
 	place = list_places(router, stripe);
 	whole = whole_part(router, group, stripe.size);
-	route_part(router, place, &whole, group, lines);
+	route_part(router, place, &whole, group, lines, link);
 	for (uint32_t r = 0; r < pipeline_of(router); r++) {
 		hold_back(&lines[r], &router->base->group[group]);
 		router->routed->rank[r].group[group] = lines[r];
+		router->routed->rank[r].link[group] = link[r];
 	}
 	if (group == GROUP_DATA_CONTEXT || group == GROUP_EXPERT_DATA)
 		route_shards(router, place, &whole, group);
@@ -303,7 +306,8 @@ static void route_boundaries(const struct router *router, bool forward)
 	uint32_t last = router->plan->choice.virtual_stages > 1 ? p : p - 1;
 	struct graph_flow *flow = ARENA_ARRAY(router->arena, struct graph_flow,
 					      (size_t)n * p + 1);
-	double *time_s = ARENA_ARRAY(router->arena, double, p);
+	struct graph_time *time = ARENA_ARRAY(router->arena, struct graph_time,
+					      p);
 
 	for (uint32_t r = 0; r < last; r++) {
 		uint32_t next = (r + 1) % p;
@@ -312,11 +316,16 @@ static void route_boundaries(const struct router *router, bool forward)
 				    forward ? next : r, r, flow + count,
 				    &router->routed->boundary[r]);
 	}
-	graph_flows(router->problem->graph, flow, count, time_s, p,
+	graph_flows(router->problem->graph, flow, count, time, p,
 		    router->arena);
-	for (uint32_t r = 0; r < last; r++)
-		router->routed->boundary[r].s_per_byte =
-			most(router->routed->boundary[r].s_per_byte, time_s[r]);
+	for (uint32_t r = 0; r < last; r++) {
+		double *s_per_byte = &router->routed->boundary[r].s_per_byte;
+
+		if (time[r].time_s <= *s_per_byte)
+			continue;
+		*s_per_byte = time[r].time_s;
+		router->routed->rank[r].boundary_link = time[r].link;
+	}
 }
 
 /* The rank that holds the layer of a class that occurs once. */
@@ -338,7 +347,7 @@ static void route_tied(const struct router *router)
 	const struct problem *problem = router->problem;
 	struct graph_flow *flow;
 	uint32_t a, b, count, level;
-	double time_s[1];
+	struct graph_time time;
 
 	if (problem->tied_class == CLASS_NONE)
 		return;
@@ -351,9 +360,9 @@ static void route_tied(const struct router *router)
 	count = list_pairs(router, a, b, 0, flow, &router->routed->tied);
 	count += list_pairs(router, b, a, 0, flow + count,
 			    &router->routed->tied);
-	graph_flows(problem->graph, flow, count, time_s, 1, router->arena);
+	graph_flows(problem->graph, flow, count, &time, 1, router->arena);
 	level = placement_pipeline_level(problem, router->base, a, b);
-	router->routed->tied.s_per_byte = time_s[0];
+	router->routed->tied.s_per_byte = time.time_s;
 	router->routed->tied_latency_s = most(router->routed->tied.latency_s,
 					      problem->level[level].latency_s);
 	router->routed->tied = slower(router->routed->tied,
@@ -369,6 +378,9 @@ static void copy_base(const struct router *router)
 
 		memcpy(rank->group, router->base->group, sizeof(rank->group));
 		rank->sharding = *router->base_sharding;
+		for (uint32_t i = 0; i < GROUP_COUNT; i++)
+			rank->link[i] = GRAPH_NONE;
+		rank->boundary_link = GRAPH_NONE;
 	}
 }
 
@@ -412,4 +424,17 @@ void routed_network(const struct problem *problem, const struct plan *plan,
 			routed->boundary[r],
 			placed->transfer[placed->boundary_level[r]]);
 	route_tied(&router);
+}
+
+void routed_plan(const struct problem *problem, const struct plan *plan,
+		 struct arena *arena, struct routed *routed)
+{
+	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
+	struct placed placed = { .placement = plan->placement };
+	struct sharding sharding;
+
+	placement_price(problem, shape, arena, &placed);
+	sharding = sharding_of(problem, &plan->placement, shape, placed.group,
+			       plan->choice.shard_level);
+	routed_network(problem, plan, &placed, &sharding, arena, routed);
 }

@@ -26,6 +26,10 @@
 struct routed_rank {
 	struct network_lines group[GROUP_COUNT];
 	struct sharding sharding;	/* at the plan's shard level */
+	/* The links that decide, GRAPH_NONE for groups of one: of each group, and of
+	 * the boundary to the next rank. */
+	uint32_t link[GROUP_COUNT];
+	uint32_t boundary_link;
 };
 
 struct routed {
@@ -44,5 +48,9 @@ void routed_network(const struct problem *problem, const struct plan *plan,
 		    const struct placed *placed,
 		    const struct sharding *sharding, struct arena *arena,
 		    struct routed *routed);
+
+/* The same of a priced plan of such a problem. */
+void routed_plan(const struct problem *problem, const struct plan *plan,
+		 struct arena *arena, struct routed *routed);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "solver/attempt.h"
 #include "solver/facts.h"
+#include "solver/graph_trial.h"
 #include "solver/price.h"
 
 static const char *const names[] = {
@@ -73,18 +74,29 @@ static void certify(const struct attempts *attempts, struct certificate *certifi
 				   certificate->value;
 }
 
-/* On a graph, if there is one, with every device in its own place. */
+/* On a graph, if there is one, with the devices in the best places. */
 static void price_on_graph(const struct attempts *attempts,
 			   const struct problem *problem, struct arena *arena,
 			   struct plan *plan)
 {
 	struct certificate *certificate = &plan->certificate;
+	struct arena scratch;
+	struct trial trial;
 
 	if (!problem->graph)
 		return;
+	arena_init(&scratch);
+	trial_init(&trial, problem, attempts->incumbent.merit.objective[0],
+		   arena, &scratch);
+	trial_plan(&trial, plan);
+	if (trial.best.found) {
+		plan->chunk_first = trial.best.plan.chunk_first;
+		plan->device_map = trial.best_map;
+	}
+	arena_release(&scratch);
 	plan->hierarchy_s = plan->time_s;
 	price_plan(problem, arena, plan);
-	certificate->routed = 1;
+	certificate->routed = trial.routed;
 	if (!attempts->incumbent.time_only)
 		return;
 	certificate->value = plan->time_s;

@@ -34,6 +34,7 @@ stdlib_modules = \
 	prelude.nest \
 	topology/cloud.nest \
 	topology/dgx.nest \
+	topology/dragonfly.nest \
 	topology/fat_tree.nest \
 	topology/mi300.nest \
 	topology/spine_leaf.nest \
@@ -200,7 +201,7 @@ stdlibmodeldir = $(pkgdatadir)/stdlib/model
 dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
 
 stdlibtopologydir = $(pkgdatadir)/stdlib/topology
-dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/fat_tree.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
+dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/dragonfly.nest %D%/topology/fat_tree.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest
 
 schemadir = $(pkgdatadir)/stdlib/schema
 dist_schema_DATA = %D%/schema/plan.schema.json %D%/schema/profile.schema.json

@@ -40,6 +40,7 @@ tap_scripts = \
 	%D%/corpus.tap \
 	%D%/extern.tap \
 	%D%/format.tap \
+	%D%/graph.tap \
 	%D%/large.tap \
 	%D%/published.tap \
 	%D%/figure.tap \

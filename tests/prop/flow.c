@@ -70,6 +70,86 @@ void flow_net_init(struct flow_net *net, const struct problem *problem,
 		wire_level(net, l);
 }
 
+/* ---- nets of wires ---- */
+
+#define FAR 1000000u
+
+static size_t pair_of(const struct flow_net *net, uint32_t from, uint32_t to)
+{
+	return (size_t)from * net->vertex_count + to;
+}
+
+static bool is_shorter(uint32_t hops, double latency_s, uint32_t than_hops,
+		       double than_latency_s)
+{
+	return hops < than_hops ||
+	       (hops == than_hops && latency_s < than_latency_s);
+}
+
+/* Floyd and Warshall: ways through one more vertex each round. */
+static void join_ways(struct flow_net *net)
+{
+	uint32_t n = net->vertex_count;
+
+	for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t i = 0; i < n; i++) {
+			for (uint32_t j = 0; j < n; j++) {
+				size_t a = pair_of(net, i, k);
+				size_t b = pair_of(net, k, j);
+				size_t c = pair_of(net, i, j);
+				uint32_t hops = net->hops[a] + net->hops[b];
+				double latency = net->latency_s[a] +
+						 net->latency_s[b];
+
+				if (!is_shorter(hops, latency, net->hops[c],
+						net->latency_s[c]))
+					continue;
+				net->hops[c] = hops;
+				net->latency_s[c] = latency;
+			}
+		}
+	}
+}
+
+void flow_net_of_wires(struct flow_net *net, const struct flow_wire *wire,
+		       uint32_t wire_count, uint32_t vertex_count,
+		       struct arena *arena)
+{
+	size_t pairs = (size_t)vertex_count * vertex_count;
+
+	memset(net, 0, sizeof(*net));
+	net->arena = arena;
+	net->wire = wire;
+	net->vertex_count = vertex_count;
+	net->link_count = wire_count;
+	net->capacity_Bps = ARENA_ARRAY(arena, double, wire_count);
+	net->hops = ARENA_ARRAY(arena, uint32_t, pairs);
+	net->latency_s = ARENA_ARRAY(arena, double, pairs);
+	for (uint32_t i = 0; i < vertex_count; i++)
+		for (uint32_t j = 0; j < vertex_count; j++)
+			net->hops[pair_of(net, i, j)] = i == j ? 0 : FAR;
+	for (uint32_t i = 0; i < wire_count; i++) {
+		size_t pair = pair_of(net, wire[i].from, wire[i].to);
+
+		net->capacity_Bps[i] = wire[i].Bps;
+		net->hops[pair] = 1;
+		net->latency_s[pair] = wire[i].latency_s;
+	}
+	join_ways(net);
+}
+
+/* Whether a wire is on a shortest way from its beginning. */
+static bool wire_leads(const struct flow_net *net, uint32_t wire, uint32_t to)
+{
+	const struct flow_wire *at = &net->wire[wire];
+	size_t whole = pair_of(net, at->from, to), rest = pair_of(net, at->to, to);
+
+	return at->from != to && net->hops[whole] == net->hops[rest] + 1 &&
+	       fabs(net->latency_s[whole] -
+		    (net->latency_s[rest] + at->latency_s)) <=
+		       1e-9 * net->latency_s[whole];
+}
+
 void flows_add(struct flows *flows, uint32_t from, uint32_t to, double bytes)
 {
 	struct flow flow = { from, to, bytes };
@@ -86,7 +166,7 @@ void flows_add(struct flows *flows, uint32_t from, uint32_t to, double bytes)
 
 /* ---- ways ---- */
 
-#define WAY_MAX 256
+#define WAY_MAX 128
 
 struct way {
 	uint32_t link[WAY_MAX];
@@ -218,6 +298,8 @@ double flow_latency(const struct flow_net *net, uint32_t from, uint32_t to)
 {
 	struct way way;
 
+	if (net->wire)
+		return net->latency_s[pair_of(net, from, to)];
 	find_way(net, from, to, false, &way);
 	return way.latency_s;
 }
@@ -225,9 +307,9 @@ double flow_latency(const struct flow_net *net, uint32_t from, uint32_t to)
 /* ---- sharing ---- */
 
 struct sharing {
-	struct way *way;		/* two halves of every flow */
+	struct way *way;		/* the parts of every flow */
 	double *bytes, *rate_Bps;
-	uint32_t count;
+	uint32_t count, capacity;
 	double *room_Bps;		/* of every link */
 	uint32_t *users;		/* flows without a rate on every link */
 };
@@ -310,34 +392,77 @@ static double advance(struct sharing *sharing)
 	return step;
 }
 
+static void add_part(struct sharing *sharing, const struct way *way, double bytes)
+{
+	if (sharing->count == sharing->capacity)
+		abort();
+	sharing->way[sharing->count] = *way;
+	sharing->bytes[sharing->count++] = bytes;
+}
+
+/* One way, or two halves. */
+static void add_halves(const struct flow_net *net, const struct flow *flow,
+		       struct sharing *sharing)
+{
+	struct way one, other;
+	bool same;
+
+	find_way(net, flow->from, flow->to, false, &one);
+	find_way(net, flow->from, flow->to, true, &other);
+	same = one.count == other.count &&
+	       !memcmp(one.link, other.link, one.count * sizeof(one.link[0]));
+	add_part(sharing, &one, same ? flow->bytes : flow->bytes / 2);
+	if (!same)
+		add_part(sharing, &other, flow->bytes / 2);
+}
+
+/* All ways over wires from a vertex on, each with its share. */
+static void add_ways(const struct flow_net *net, uint32_t from, uint32_t to,
+		     double bytes, struct way *way, struct sharing *sharing)
+{
+	uint32_t lines = 0;
+
+	if (from == to) {
+		add_part(sharing, way, bytes);
+		return;
+	}
+	for (uint32_t i = 0; i < net->link_count; i++)
+		if (net->wire[i].from == from && wire_leads(net, i, to))
+			lines += net->wire[i].lines;
+	for (uint32_t i = 0; i < net->link_count; i++) {
+		if (net->wire[i].from != from || !wire_leads(net, i, to))
+			continue;
+		way_push(way, i);
+		add_ways(net, net->wire[i].to, to,
+			 bytes * net->wire[i].lines / lines, way, sharing);
+		way->count--;
+	}
+}
+
 double flows_time(const struct flows *flows)
 {
 	struct flow_net *net = flows->net;
 	struct arena_mark mark = arena_mark(net->arena);
-	size_t count = flows->flow.count;
+	size_t count = flows->flow.count, parts = count * (net->wire ? 24 : 2);
 	struct sharing sharing = {
-		.way = ARENA_ARRAY(net->arena, struct way, 2 * count),
-		.bytes = numbers(net->arena, 2 * count),
-		.rate_Bps = numbers(net->arena, 2 * count),
+		.way = ARENA_ARRAY(net->arena, struct way, parts),
+		.bytes = numbers(net->arena, parts),
+		.rate_Bps = numbers(net->arena, parts),
 		.room_Bps = numbers(net->arena, net->link_count),
 		.users = ARENA_ARRAY(net->arena, uint32_t, net->link_count),
+		.capacity = (uint32_t)parts,
 	};
 	double time = 0, step;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct flow *flow = &flows->flow.at[i];
-		struct way *way = &sharing.way[sharing.count];
+		struct way way = { .count = 0 };
 
-		find_way(net, flow->from, flow->to, false, &way[0]);
-		find_way(net, flow->from, flow->to, true, &way[1]);
-		sharing.bytes[sharing.count] = flow->bytes;
-		sharing.count++;
-		if (way[0].count == way[1].count &&
-		    !memcmp(way[0].link, way[1].link,
-			    way[0].count * sizeof(way[0].link[0])))
-			continue;
-		sharing.bytes[sharing.count - 1] /= 2;
-		sharing.bytes[sharing.count++] = flow->bytes / 2;
+		if (net->wire)
+			add_ways(net, flow->from, flow->to, flow->bytes, &way,
+				 &sharing);
+		else
+			add_halves(net, flow, &sharing);
 	}
 	do {
 		share(net, &sharing);

@@ -11,6 +11,10 @@
  * children; on a ring along the links between neighbours, the shorter way, or both
  * ways where they are equally long. In a torus a message moves along one
  * dimension after the other.
+ *
+ * A net may also be made of links between vertices. A message then goes all
+ * shortest ways (fewest links, then least latency), and where several links lead
+ * on, each gets as much as it has lines side by side.
  */
 #ifndef NEST_TESTS_PROP_FLOW_H
 #define NEST_TESTS_PROP_FLOW_H
@@ -30,10 +34,28 @@ struct flow_net {
 	uint32_t first[LEVEL_MAX][4];	/* first link of each sort at each level */
 	uint32_t below[LEVEL_MAX + 1];	/* devices of one child; at last, of all */
 	bool on_line[LEVEL_MAX];	/* rings: the wrap-around link is not used */
+	/* Nets of wires: shortest ways between all vertices. */
+	const struct flow_wire *wire;
+	uint32_t vertex_count;
+	uint32_t *hops;
+	double *latency_s;
 };
 
 void flow_net_init(struct flow_net *net, const struct problem *problem,
 		   struct arena *arena);
+
+/* One way only. */
+struct flow_wire {
+	uint32_t from, to;		/* vertices */
+	uint32_t lines;
+	double Bps;			/* of all lines */
+	double latency_s;
+};
+
+/* Devices are the first vertices. The wires are kept. */
+void flow_net_of_wires(struct flow_net *net, const struct flow_wire *wire,
+		       uint32_t wire_count, uint32_t vertex_count,
+		       struct arena *arena);
 
 struct flow {
 	uint32_t from, to;		/* devices */
@@ -51,7 +73,8 @@ void flows_add(struct flows *flows, uint32_t from, uint32_t to, double bytes);
 /* When the last byte arrives, latencies aside. */
 double flows_time(const struct flows *flows);
 
-/* Latency of a message: that of the highest level it crosses, for each hop. */
+/* Latency of a message: that of the highest level it crosses, for each hop; over
+ * wires the sum on the way. */
 double flow_latency(const struct flow_net *net, uint32_t from, uint32_t to);
 
 #endif
