@@ -163,6 +163,136 @@ static void test_zero(void **state)
 	arena_release(&small.arena);
 }
 
+/* Every layer scatters 10 x 4 bytes, 20 / 16 = 1.25 behind its backward of 2; the
+ * gather after the step hides as above. Nothing hidden: 2 (4 + 4 x 3.25) + 10 + 2.5.
+ * The gradients of two layers are whole at a time: 7 + 20 x 4. */
+static void test_zero_2(void **state)
+{
+	const struct stage_memory *m;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_data(&small, 2);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	m = &small.plan.stage[0].memory;
+	assert_float_equal(small.plan.time_s, 34, 1e-9);
+	assert_float_equal(small.plan.stage[0].reduce_s, 0, 0);
+	assert_float_equal(m->parameters, 80, 0);
+	assert_float_equal(m->gradients, 80, 0);
+	assert_float_equal(m->optimizer, 240, 0);
+	assert_float_equal(m->working, 87, 0);
+	small.problem.sync.overlap_reduce = false;
+	small.problem.sync.overlap_gather = false;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 46.5, 1e-9);
+	assert_float_equal(small.plan.stage[0].sharding_s, 5, 1e-9);
+	assert_float_equal(small.plan.breakdown.data_s, 12.5, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* At 8 B/s a layer gathers 10 x 2 bytes in 1.25, 0.25 more than its forward, and
+ * again behind its backward of 2, with the 2.5 of its scatter: 1.75 more. So
+ * 2 x 4 x (1.25 + 3.75), and the step of 10; no gather after it. */
+static void test_zero_3(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_data(&small, 3);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 34, 1e-9);
+	assert_float_equal(small.plan.stage[0].gather_s, 0, 0);
+	assert_float_equal(small.plan.stage[0].memory.parameters, 40, 0);
+	assert_float_equal(small.plan.stage[0].memory.working, 7 + 20 * 6, 0);
+	small.problem.level[0].bandwidth_Bps = 8;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].forward_s, 5, 1e-9);
+	assert_float_equal(small.plan.stage[0].backward_s, 15, 1e-9);
+	assert_float_equal(small.plan.time_s, 50, 1e-9);
+	assert_float_equal(small.plan.breakdown.data_s, 16, 1e-9);
+	small.problem.sync.overlap_reduce = false;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].backward_s, 4 * 4.5, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* Four replicas, two in each half, 4 B/s between the halves; one micro-batch each.
+ * ZeRO 1 in halves: scatter 160 bytes in 80 / 16 = 5, all-reduce the 80 that are
+ * left in 80 / 4 = 20, of which the backward of 8 hides 8: 12 + 17 + 10. ZeRO 3: only
+ * the 20 come at the end. Three groups: all, the half, the others. */
+static void test_shards(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.problem.level[1] = small.problem.level[0];
+	small.problem.level[1].bandwidth_Bps = 4;
+	small.problem.level_count = 2;
+	small.problem.device_count = 4;
+	use_data(&small, 1);
+	small.plan.choice.data = 4;
+	small.plan.choice.micro_batches = 1;
+	small.plan.choice.shard_level = 1;
+	small.plan.placement.factor[DIMENSION_DATA][1] = 2;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].reduce_s, 25, 1e-9);
+	assert_float_equal(small.plan.time_s, 39, 1e-9);
+	assert_float_equal(small.plan.stage[0].memory.optimizer, 240, 0);
+	assert_float_equal(small.plan.stage[0].memory.reserve, 109, 0);
+	small.plan.choice.zero = 3;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].reduce_s, 20, 1e-9);
+	assert_float_equal(small.plan.time_s, 34, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* Recomputed, a layer takes 3 backward and keeps 2. One of the two of each stage:
+ * (4 + 1)(2 + 5), and 2 x (2 + 5) bytes on the first; both: (4 + 1)(2 + 6). */
+static void test_partial(void **state)
+{
+	const struct stage_memory *m;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.cost[RECOMPUTE_FULL] = (struct problem_cost){ 1, 3, 2, 9, 0, 0 };
+	use_pipeline(&small);
+	small.plan.choice.recompute = RECOMPUTE_FULL;
+	small.plan.choice.recompute_layers = 1;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	m = &small.plan.stage[0].memory;
+	assert_float_equal(small.plan.time_s, 45, 1e-9);
+	assert_float_equal(m->activations, 14, 0);
+	assert_float_equal(m->working, 9, 0);
+	for (uint32_t layers = 0; layers < 5; layers += 2) {
+		small.plan.choice.recompute_layers = layers;
+		price_plan(&small.problem, &small.arena, &small.plan);
+		assert_float_equal(small.plan.time_s, 50, 1e-9);
+		assert_float_equal(small.plan.stage[0].memory.activations, 8, 0);
+	}
+	arena_release(&small.arena);
+}
+
+/* 12 through both stages and 3 x (2 + 4), as long as 1F1B, but all four
+ * micro-batches are kept. */
+static void test_gpipe(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_pipeline(&small);
+	small.plan.choice.schedule = SCHEDULE_GPIPE;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.time_s, 40, 1e-9);
+	assert_float_equal(small.plan.stage[0].memory.activations, 40, 0);
+	assert_float_equal(small.plan.stage[1].memory.activations, 40, 0);
+	arena_release(&small.arena);
+}
+
 /* A first layer shares 8 parameters with the last: apart, both stages wait for
  * 8 x 4 bytes at 16 B/s and two latencies of 0.5; together they are stored once. */
 static void test_tied(void **state)
@@ -186,6 +316,15 @@ static void test_tied(void **state)
 	assert_float_equal(small.plan.stage[0].reduce_exposed_s, 3, 1e-9);
 	assert_float_equal(small.plan.stage[1].reduce_exposed_s, 3, 1e-9);
 	assert_float_equal(small.plan.stage[1].parameters, 10, 0);
+	/* Two replicas of each stage have half of the gradient each. */
+	small.problem.level[0].fanout = small.problem.device_count = 4;
+	small.plan.choice.data = 2;
+	small.plan.choice.micro_batches = 2;
+	small.plan.choice.zero = 2;
+	small.plan.placement.factor[DIMENSION_DATA][0] = 2;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].reduce_exposed_s, 2, 1e-9);
+	small.problem.level[0].fanout = small.problem.device_count = 2;
 	small.plan.placement.factor[DIMENSION_PIPELINE][0] = 1;
 	use_data(&small, 0);
 	small.first[1] = 2;
@@ -221,6 +360,11 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_all_reduce),
 		cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_zero_2),
+		cmocka_unit_test(test_zero_3),
+		cmocka_unit_test(test_shards),
+		cmocka_unit_test(test_partial),
+		cmocka_unit_test(test_gpipe),
 		cmocka_unit_test(test_tied),
 		cmocka_unit_test(test_variables),
 	};

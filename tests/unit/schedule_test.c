@@ -91,6 +91,31 @@ static void test_uneven(void **state)
 	arena_release(&arena);
 }
 
+/* Forward 1 and 3, backward 2 and 1, transfer 0.5, three micro-batches. The last
+ * forward ends at 1 + 0.5 + 3 x 3 = 10.5, the last backward of the second stage at
+ * 13.5; the first one's backwards of 2 follow the first of these: 10.5 + 1 + 0.5 +
+ * 3 x 2 = 18. All three micro-batches are kept. */
+static void test_gpipe(void **state)
+{
+	double forward[] = { 1, 3 }, backward[] = { 2, 1 }, transfer[] = { 0.5 };
+	double finish[2], saved = 10;
+	struct schedule_input input = {
+		.shape = { SCHEDULE_GPIPE, 2, 1, 3 },
+		.forward_s = forward,
+		.backward_s = backward,
+		.transfer_s = transfer,
+	};
+	struct arena arena;
+
+	(void)state;
+	arena_init(&arena);
+	assert_float_equal(schedule_simulate(&input, &arena, finish), 18, 1e-12);
+	assert_float_equal(finish[1], 13.5, 1e-12);
+	assert_float_equal(schedule_peak_bytes(&input.shape, 1, &saved), 30, 0);
+	assert_int_equal(schedule_least_kept(&input.shape, 0), 3);
+	arena_release(&arena);
+}
+
 /* Device 1 of 2 with 2 chunks: the warm-up is (v - 1) p = 2 forwards. */
 static void test_order(void **state)
 {
@@ -145,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_interleaved_uniform),
 		cmocka_unit_test(test_transfers),
 		cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_gpipe),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_peak),
 	};

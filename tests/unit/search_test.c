@@ -188,6 +188,86 @@ static void test_objectives(void **state)
 	arena_release(&small.arena);
 }
 
+/* One device: 40 bytes of weights, and of four layers 10 bytes each or, recomputed for
+ * another second, 1. Of 55 bytes the activations may have 15: two layers recomputed
+ * keep 22, three 13. Four sequences: 4 x (4 + 8 + 3). */
+static void test_partial(void **state)
+{
+	const uint32_t layers[] = { 1, 2, 3, 4 }, one = 1;
+	const struct certificate *c;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.cost[RECOMPUTE_NONE].saved_bytes = 10;
+	small.cost[RECOMPUTE_FULL] = (struct problem_cost){
+		.forward_s = 1, .backward_s = 3, .saved_bytes = 1,
+	};
+	small.problem.recompute[RECOMPUTE_NONE] = false;
+	small.problem.recompute[RECOMPUTE_FULL] = true;
+	small.problem.recompute_layers = (struct problem_domain){ layers, 4 };
+	small.problem.devices = (struct problem_domain){ &one, 1 };
+	small.problem.memory.limit_bytes = 55;
+	assert_int_equal(run(&small), SOLVE_OPTIMAL);
+	c = &small.result.plan.certificate;
+	assert_int_equal(small.result.plan.choice.recompute_layers, 3);
+	assert_float_equal(small.result.plan.time_s, 60, 1e-9);
+	assert_int_equal(c->configurations, 4);
+	assert_int_equal(c->infeasible_memory, 2);
+	arena_release(&small.arena);
+}
+
+/* Two stages of 2 s and 4 s with 3 s between them, four micro-batches. 1F1B holds
+ * two at a time: 18 + 18 + 6. GPipe holds all: 18 + 3 x 6. */
+static void test_gpipe(void **state)
+{
+	const uint32_t one = 1, two = 2;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.problem.level[0].latency_s = 3;
+	small.problem.data = (struct problem_domain){ &one, 1 };
+	small.problem.pipeline = (struct problem_domain){ &two, 1 };
+	small.problem.virtual_stages = (struct problem_domain){ &one, 1 };
+	assert_int_equal(run(&small), SOLVE_OPTIMAL);
+	assert_float_equal(small.result.plan.time_s, 42, 1e-9);
+	small.problem.schedule[SCHEDULE_1F1B] = true;
+	small.problem.schedule[SCHEDULE_GPIPE] = true;
+	assert_int_equal(run(&small), SOLVE_OPTIMAL);
+	assert_float_equal(small.result.plan.time_s, 36, 1e-9);
+	assert_int_equal(small.result.plan.choice.schedule, SCHEDULE_GPIPE);
+	assert_int_equal(small.result.plan.certificate.configurations, 2);
+	arena_release(&small.arena);
+}
+
+/* Four replicas of 40 bytes each: a quarter of them and two layers of 10 that are
+ * whole for a while are 30. In halves it would be 40. */
+static void test_shards(void **state)
+{
+	const uint32_t four = 4;
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	small.problem.level[0].fanout = 2;
+	small.problem.level[1] = small.problem.level[0];
+	small.problem.level_count = 2;
+	small.problem.data = (struct problem_domain){ &four, 1 };
+	small.problem.zero[0] = false;
+	small.problem.zero[3] = true;
+	small.problem.shard_level[0] = small.problem.shard_level[1] = true;
+	small.problem.memory.limit_bytes = 39;
+	assert_int_equal(run(&small), SOLVE_OPTIMAL);
+	assert_int_equal(small.result.plan.choice.shard_level, 0);
+	assert_float_equal(small.result.plan.memory_peak_bytes, 30, 1e-9);
+	assert_int_equal(small.result.plan.certificate.infeasible_memory, 1);
+	small.problem.shard_level[0] = false;
+	assert_int_equal(run(&small), SOLVE_INFEASIBLE);
+	assert_float_equal(small.result.failure.excess_bytes, 1, 1e-9);
+	arena_release(&small.arena);
+}
+
 static void test_bad_problems(void **state)
 {
 	struct small small;
@@ -216,6 +296,9 @@ int main(void)
 		cmocka_unit_test(test_stage_layers),
 		cmocka_unit_test(test_removed_by),
 		cmocka_unit_test(test_objectives),
+		cmocka_unit_test(test_partial),
+		cmocka_unit_test(test_gpipe),
+		cmocka_unit_test(test_shards),
 		cmocka_unit_test(test_bad_problems),
 	};
 
