@@ -47,7 +47,15 @@ const char *precision_name(enum ir_precision precision)
 
 const char *optimizer_name(enum ir_optimizer optimizer)
 {
-	return optimizer == IR_ADAM ? "adam" : "sgd";
+	static const char *const names[IR_OPTIMIZER_COUNT] = {
+		[IR_ADAM] = "adam",
+		[IR_SGD] = "sgd",
+		[IR_SGD_MOMENTUM] = "sgd_momentum",
+		[IR_ADAFACTOR] = "adafactor",
+		[IR_ADAM_8BIT] = "adam_8bit",
+	};
+
+	return names[optimizer];
 }
 
 uint32_t variable_of_plan(enum plan_variable variable,

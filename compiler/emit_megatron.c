@@ -236,8 +236,14 @@ static void add_optimizer(struct megatron *megatron)
 	bool half = megatron->ir->job.precision != IR_FP32;
 
 	add_heading(megatron, "optimizer and its exchange");
-	add_text(megatron, FLAG_OPTIMIZER,
-		 optimizer_name(megatron->ir->job.optimizer));
+	if (megatron->ir->job.optimizer == IR_ADAM) {
+		add_text(megatron, FLAG_OPTIMIZER, "adam");
+	} else {
+		/* Left out, its momentum is 0.9. */
+		add_text(megatron, FLAG_OPTIMIZER, "sgd");
+		if (megatron->ir->job.optimizer == IR_SGD)
+			add_number(megatron, FLAG_MOMENTUM, 0);
+	}
 	if (megatron->choice->zero)
 		add_switch(megatron, FLAG_ZERO);
 	if (megatron->choice->zero && megatron->instances > 1) {
@@ -539,6 +545,8 @@ static bool check_plan(struct megatron *megatron)
 	if (choice->schedule == SCHEDULE_GPIPE)
 		return refuse(megatron, job->domain[VARIABLE_SCHEDULE].span,
 			      "it has no GPipe schedule");
+	if (job->optimizer == IR_ADAFACTOR || job->optimizer == IR_ADAM_8BIT)
+		return refuse(megatron, job->span, "it has no such optimizer");
 	if (choice->zero && job->optimizer != IR_ADAM)
 		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
 			      "its distributed optimizer knows adam only");

@@ -244,7 +244,14 @@ struct ir_topology {
 					 * 0: device_count */
 };
 
-enum ir_optimizer { IR_ADAM, IR_SGD, IR_OPTIMIZER_COUNT };
+enum ir_optimizer {
+	IR_ADAM,
+	IR_SGD,
+	IR_SGD_MOMENTUM,
+	IR_ADAFACTOR,
+	IR_ADAM_8BIT,
+	IR_OPTIMIZER_COUNT
+};
 
 enum ir_target { IR_TARGET_NONE, IR_TARGET_MEGATRON, IR_TARGET_COUNT };
 

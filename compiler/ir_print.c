@@ -19,10 +19,6 @@ static const char *const precision_names[IR_PRECISION_COUNT] = {
 	[IR_FP8] = "fp8",
 };
 
-static const char *const optimizer_names[IR_OPTIMIZER_COUNT] = {
-	[IR_ADAM] = "adam", [IR_SGD] = "sgd",
-};
-
 static const char *const target_names[IR_TARGET_COUNT] = {
 	[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",
 };
@@ -287,7 +283,7 @@ static void print_job(struct text *out, const struct ir_job *job)
 	text_printf(out, "job %s global_batch=%" PRIu32
 		    " precision=%s optimizer=%s target=%s\n", job->name,
 		    job->global_batch, precision_names[job->precision],
-		    optimizer_names[job->optimizer], target_names[job->target]);
+		    optimizer_name(job->optimizer), target_names[job->target]);
 	for (int i = 0; i <= VARIABLE_DEVICES; i++)
 		if (job->domain[i].given)
 			print_domain(out, (enum plan_variable)i, &job->domain[i]);

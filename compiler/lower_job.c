@@ -242,6 +242,8 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 	};
 	static const char *const optimizers[] = {
 		[IR_ADAM] = "adam", [IR_SGD] = "sgd",
+		[IR_SGD_MOMENTUM] = "sgd_momentum",
+		[IR_ADAFACTOR] = "adafactor", [IR_ADAM_8BIT] = "adam_8bit",
 	};
 	static const char *const targets[] = {
 		[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",

@@ -9,32 +9,42 @@
 
 #include "compiler/problem_build.h"
 
-/* Bytes per parameter of training with a precision and an optimizer. */
+/* Bytes per parameter of training with a precision, the optimizer's own states
+ * aside. */
 struct training {
-	double weight, gradient, optimizer;	/* kept */
+	double weight, gradient, optimizer;	/* kept; the last with 32-bit copies */
 	double reduce, gather;			/* sent */
 	double step;				/* read and written by the step */
 };
 
 /* Kept: the table of Megatron-LM's documentation of its distributed optimizer
- * (docs/source/api-guide/dist_optimizer.md): bf16 with 32-bit gradients 18 = 2 + 4 +
- * 12, sharded 6 + 12/d; fp16 20 = 2 + 2 + 16, sharded 4 + 16/d; fp32 16 = 4 + 4 + 8,
- * sharded 8 + 8/d. fp8 is bf16 with an 8-bit copy of the weight and its transpose
- * (Transformer Engine without 8-bit primary weights). SGD is without momentum: the
- * 32-bit copies alone.
+ * (docs/source/api-guide/dist_optimizer.md), with Adam's 8: bf16 with 32-bit gradients
+ * 18 = 2 + 4 + 12, sharded 6 + 12/d; fp16 20 = 2 + 2 + 16, sharded 4 + 16/d; fp32 16 =
+ * 4 + 4 + 8, sharded 8 + 8/d. fp8 is bf16 with an 8-bit copy of the weight and its
+ * transpose (Transformer Engine without 8-bit primary weights).
  * Sent: gradients as they are accumulated, weights as they are used.
- * Step: the gradient once for its norm and once for the update, every state
- * read and written, the weight written; fp16 first unscales to 32 bits. */
-static const struct training training_table[IR_PRECISION_COUNT]
-					   [IR_OPTIMIZER_COUNT] = {
-	[IR_BF16] = { [IR_ADAM] = { 2, 4, 12, 4, 2, 4 + 4 + 24 + 2 },
-		      [IR_SGD] = { 2, 4, 4, 4, 2, 4 + 4 + 8 + 2 } },
-	[IR_FP16] = { [IR_ADAM] = { 2, 2, 16, 2, 2, 6 + 4 + 4 + 24 + 2 },
-		      [IR_SGD] = { 2, 2, 8, 2, 2, 6 + 4 + 4 + 8 + 2 } },
-	[IR_FP32] = { [IR_ADAM] = { 4, 4, 8, 4, 4, 4 + 4 + 24 },
-		      [IR_SGD] = { 4, 4, 0, 4, 4, 4 + 4 + 8 } },
-	[IR_FP8] = { [IR_ADAM] = { 4, 4, 12, 4, 2, 4 + 4 + 24 + 2 },
-		     [IR_SGD] = { 4, 4, 4, 4, 2, 4 + 4 + 8 + 2 } },
+ * Step: the gradient once for its norm and once for the update, the 32-bit weight
+ * read and written, the 16-bit one written; fp16 first unscales to 32 bits. States are
+ * read and written besides. */
+static const struct training training_table[IR_PRECISION_COUNT] = {
+	[IR_BF16] = { 2, 4, 4, 4, 2, 4 + 4 + 8 + 2 },
+	[IR_FP16] = { 2, 2, 8, 2, 2, 6 + 4 + 4 + 8 + 2 },
+	[IR_FP32] = { 4, 4, 0, 4, 4, 4 + 4 + 8 },
+	[IR_FP8] = { 4, 4, 4, 4, 2, 4 + 4 + 8 + 2 },
+};
+
+/* Bytes of states per parameter. Adam: two moments. SGD: none, or its momentum.
+ * Adafactor without momentum: a second moment per row and per column, which is
+ * neglected (Shazeer and Stern 2018, "Adafactor", section 3: n + m numbers for n x
+ * m weights). 8-bit Adam: two moments of a byte, each with a 32-bit scale per 256
+ * (Dettmers et al. 2022, "8-bit Optimizers via Block-wise Quantization"; blocks
+ * as in bitsandbytes). */
+static const double optimizer_states[IR_OPTIMIZER_COUNT] = {
+	[IR_ADAM] = 4 + 4,
+	[IR_SGD] = 0,
+	[IR_SGD_MOMENTUM] = 4,
+	[IR_ADAFACTOR] = 0,
+	[IR_ADAM_8BIT] = 2 * (1 + 4.0 / 256),
 };
 
 static struct problem_domain domain_of(const struct ir_job *job,
@@ -91,8 +101,8 @@ static void build_training(struct problem_build *build)
 	struct problem *problem = &build->built->problem;
 	const struct ir_job *job = &build->ir->job;
 	const struct ir_device *device = &build->ir->topology.device;
-	const struct training *training =
-		&training_table[job->precision][job->optimizer];
+	const struct training *training = &training_table[job->precision];
+	double states = optimizer_states[job->optimizer];
 
 	problem->global_batch = job->global_batch;
 	problem->memory = (struct problem_memory){
@@ -101,14 +111,14 @@ static void build_training(struct problem_build *build)
 		.group_bytes = device->group_bytes,
 		.weight_bytes = training->weight,
 		.gradient_bytes = training->gradient,
-		.optimizer_bytes = training->optimizer,
+		.optimizer_bytes = training->optimizer + states,
 	};
 	problem->sync = (struct problem_sync){
 		.reduce_bytes = training->reduce,
 		.gather_bytes = training->gather,
 		.overlap_reduce = build->rules.overlap_reduce,
 		.overlap_gather = build->rules.overlap_gather,
-		.step_bytes = training->step,
+		.step_bytes = training->step + 2 * states,
 		.memory_bandwidth_Bps = device->memory_bandwidth_Bps *
 					device->memory_efficiency *
 					(1 - device->throttling),

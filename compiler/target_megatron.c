@@ -13,6 +13,7 @@
 #include "compiler/target.h"
 
 #include "compiler/recompute_module.h"
+#include "compiler/describe.h"
 #include "lang/compilation.h"
 
 #define PUSH(value) { .op = PREDICATE_CONSTANT, .number = (value) }
@@ -130,6 +131,15 @@ bool target_megatron_rules(struct compilation *compilation,
 		.overlap_reduce = true,
 		.overlap_gather = true,
 	};
+	if (ir->job.optimizer == IR_ADAFACTOR ||
+	    ir->job.optimizer == IR_ADAM_8BIT) {
+		diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
+			   "Megatron-LM has no optimizer '%s'",
+			   optimizer_name(ir->job.optimizer));
+		diag_help(&compilation->diags,
+			  "use 'optimizer = adam' or 'sgd', or leave 'target' out");
+		return false;
+	}
 	ADD_RULE(rules, interleaving,
 		 "Megatron-LM interleaves only where pipeline > 1");
 	if (ir->job.domain[VARIABLE_ZERO].given)

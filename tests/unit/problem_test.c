@@ -551,6 +551,32 @@ static void what_is_asked_for(void **state)
 	refusal(*state, ir, E_SEARCH_VALUE, 70 + VARIABLE_RECOMPUTE_LAYERS);
 }
 
+/* bf16: a 32-bit copy and the states; the step moves 18 bytes and every state twice. */
+static void optimizers(void **state)
+{
+	static const struct {
+		enum ir_optimizer optimizer;
+		double bytes, step;
+	} known[] = {
+		{ IR_ADAM, 4 + 8, 18 + 16 },
+		{ IR_SGD, 4, 18 },
+		{ IR_SGD_MOMENTUM, 4 + 4, 18 + 8 },
+		{ IR_ADAFACTOR, 4, 18 },
+		{ IR_ADAM_8BIT, 4 + 2 + 2 * 4.0 / 256, 18 + 4 + 4 * 4.0 / 256 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct ir *ir = small_llama(*state);
+		const struct problem *problem;
+
+		ir->job.optimizer = known[i].optimizer;
+		problem = problem_from_ir(*state, ir);
+		assert_float_equal(problem->memory.optimizer_bytes,
+				   known[i].bytes, 0);
+		assert_float_equal(problem->sync.step_bytes, known[i].step, 0);
+	}
+}
+
 /* 180 ways to cut (tensor 1 to 16, both ways of sequence, 20 powers of two for
  * context) times 1600 micro-batches. */
 static void too_many_shapes(void **state)
@@ -638,6 +664,7 @@ int main(void)
 		TEST(expert_shapes),
 		TEST(expert_refusals),
 		TEST(what_is_asked_for),
+		TEST(optimizers),
 		TEST(too_many_shapes),
 		TEST(examples),
 	};
