@@ -36,6 +36,11 @@ struct sums {
 	double backward_most_s;
 	double memory_bytes;
 	double low_s;			/* no cut that begins so is faster */
+	/* Interleaved, see bound_paths: longest ways to the chunk of this depth. */
+	double forward_path_s, backward_path_s;
+	double exit_path_s;		/* of the last row, */
+	double stay_path_s;
+	double heaviest_s;		/* most that a device does between them */
 	struct even even;		/* interleaved: of the chunks so far */
 };
 
@@ -46,6 +51,9 @@ struct rank {
 	struct moving moving;
 	double entry_s;			/* prefix_s of its first chunk */
 	double forward_entry_s;		/* forward_prefix_s of its first chunk */
+	double first_forward_s;		/* forward of its first chunk */
+	double forward_dwell_s;		/* longest ways to its next chunk that do a */
+	double backward_dwell_s;	/*   group of micro-batches of this one */
 	uint32_t blocks;
 };
 
@@ -211,8 +219,11 @@ static struct rank rank_with(const struct search *search, uint32_t chunk,
 	uint32_t begin = sums->begin;
 
 	if (chunk < search->pipeline) {
-		rank = (struct rank){ .entry_s = sums->prefix_s,
-				      .forward_entry_s = sums->forward_prefix_s };
+		rank = (struct rank){
+			.entry_s = sums->prefix_s,
+			.forward_entry_s = sums->forward_prefix_s,
+			.first_forward_s = chain_forward(chain, begin, end),
+		};
 	}
 	rank.forward_s += chain_forward(chain, begin, end);
 	rank.backward_s += chain_backward(chain, begin, end);
@@ -326,14 +337,20 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	return VERDICT_OPEN;
 }
 
-/* The least that a rank's chunks of later rows take, forward and backward: an
- * inner chunk has a block or more, and at most one less than the largest. */
+/* Blocks of every inner chunk: at least one, and at most one less than the
+ * largest. */
+static uint32_t inner_least(const struct even *even)
+{
+	return even->high > 2 ? even->high - 1 : 1;
+}
+
+/* The least that a rank's chunks of later rows take, forward and backward. */
 static double later_load(const struct search *search, uint32_t chunk,
 			 const struct even *even)
 {
 	const struct chain *chain = search->chain;
 	uint32_t rows = search->virtual_stages - 1 - chunk / search->pipeline;
-	uint32_t each = even->high > 2 ? even->high - 1 : 1;
+	uint32_t each = inner_least(even);
 	double head = 0;
 
 	if (!rows || !partition_chain_is_plain(chain))
@@ -345,12 +362,85 @@ static double later_load(const struct search *search, uint32_t chunk,
 	return rows * each * chain->deal.unit_s + head;
 }
 
+/* Interleaved: what device k does from its first backward of the last row to the
+ * first one of the last group, but for the forwards of its first chunk that it has
+ * done by then. */
+static double between_ends(const struct search *search, uint32_t k,
+			   const struct rank *rank, double load)
+{
+	uint32_t p = search->pipeline;
+	double ahead = p > 1 + 2 * k ? p - 1 - 2 * k : 0;
+
+	return (search->micro_batches - p) * load - ahead * rank->first_forward_s;
+}
+
+/* Interleaved: the longest way through the chunks so far, in each row either
+ * along its devices with one micro-batch or with a whole group on one device
+ * into the next row; forwards at the start, backwards at the end. */
+static void extend_paths(const struct search *search, uint32_t chunk,
+			 double transfer, const double time[2],
+			 const struct sums *sums, struct rank *rank,
+			 struct sums *next)
+{
+	uint32_t p = search->pipeline;
+	const struct rank *after = &search->rank[(chunk + 1) % p];
+
+	next->forward_path_s = sums->forward_path_s + time[0] + transfer;
+	next->backward_path_s = sums->backward_path_s + time[1] + transfer;
+	rank->forward_dwell_s = sums->forward_path_s + p * time[0];
+	rank->backward_dwell_s = sums->backward_path_s + p * time[1];
+	if (chunk + 1 < p || chunk + 1 == search->chunks)
+		return;
+	next->forward_path_s = most(next->forward_path_s, after->forward_dwell_s);
+	next->backward_path_s = most(next->backward_path_s,
+				     after->backward_dwell_s);
+}
+
+/* Interleaved: the first micro-batch goes the longest way forward through all
+ * chunks and back to device k in the last row, which does all it has to until
+ * the last group comes to that row; the group's first micro-batch goes on to a device
+ * that then does the whole group, and the last one the longest way back. Before
+ * the last row any device and any inner chunk there may be these. */
+static double bound_paths(const struct search *search, uint32_t chunk,
+			  const struct rank *rank, double later, double transfer,
+			  double backward, const struct sums *sums,
+			  struct sums *next)
+{
+	const struct chain *chain = search->chain;
+	uint32_t p = search->pipeline, k = chunk % p;
+	double between = between_ends(search, k, rank, rank->forward_s +
+						       rank->backward_s + later);
+	double way = next->forward_path_s +
+		     chain_least_both(chain, next->begin, chain->length);
+	double stay;
+
+	if (chunk + 1 < search->chunks)
+		way += 2 * search->partition->transfer_rest_s[chunk + 1];
+	if (chunk / p + 1 == search->virtual_stages) {
+		stay = sums->backward_path_s + (p - 1) * backward;
+		stay = most(stay, sums->exit_path_s);
+		next->exit_path_s = backward + transfer + stay;
+		next->stay_path_s = backward + transfer +
+				    most(sums->stay_path_s, between + stay);
+		return way + next->stay_path_s;
+	}
+	next->heaviest_s = most(next->heaviest_s, between);
+	way += next->backward_path_s + next->heaviest_s;
+	if (partition_chain_is_plain(chain))
+		way += (p - 1) * inner_least(&next->even) *
+		       chain_least_backward(chain, 1, 2);
+	return way;
+}
+
 /* Interleaved: likewise for the new chunk. */
 static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
-				      const struct rank *rank,
+				      struct rank *rank, uint32_t end,
 				      const struct sums *sums, struct sums *next)
 {
 	const struct chain *chain = search->chain;
+	double time[2] = { chain_forward(chain, sums->begin, end),
+			   chain_backward(chain, sums->begin, end) };
+	double transfer = partition_transfer(search->partition, chunk, end);
 	uint32_t p = search->pipeline, m = search->micro_batches;
 	uint32_t k = chunk % p, row = chunk / p, left = p - 1 - k;
 	double load = rank->forward_s + rank->backward_s;
@@ -382,6 +472,10 @@ static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 	if (chunk + 1 < search->chunks)
 		whole += 2 * search->partition->transfer_rest_s[chunk + 1];
 	next->span_s = most(next->span_s, whole + (m - 1) * next->half_most_s);
+	extend_paths(search, chunk, transfer, time, sums, rank, next);
+	next->span_s = most(next->span_s,
+			    bound_paths(search, chunk, rank, later, transfer,
+					time[1], sums, next));
 	return VERDICT_OPEN;
 }
 
@@ -510,7 +604,7 @@ static enum verdict look(struct search *search, uint32_t chunk, uint32_t end,
 		return VERDICT_TOO_LONG;
 	}
 	verdict = search->virtual_stages > 1 ?
-		bound_interleaved(search, chunk, rank, sums, next) :
+		bound_interleaved(search, chunk, rank, end, sums, next) :
 		  partition->gpipe ? bound_gpipe(search, chunk, sums, next) :
 				     bound_plain(search, chunk, sums, next);
 	if (verdict != VERDICT_OPEN) {
