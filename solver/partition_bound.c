@@ -335,6 +335,24 @@ static double least_before(const struct partition *partition, uint32_t k)
 	return chain_least_both(chain, 0, 1 + (inner > k - 1 ? inner : k - 1));
 }
 
+/* Interleaved: bound_paths of partition_search.c with every row passed along its
+ * devices, for any cut: less than whole_s + (m - p) load of device k, if at all, by
+ * the forwards of its first chunk done early, and longer by a group on an
+ * inner chunk of the last row. */
+static double stay_least(const struct devices *devices, uint32_t k,
+			 uint32_t inner)
+{
+	const struct partition *partition = devices->partition;
+	const struct chain *chain = partition->chain;
+	uint32_t p = partition->pipeline;
+	uint32_t largest = chain->blocks[chain->length] / (partition->chunks - 2) + 1;
+	double ahead = p > 1 + 2 * k ? p - 1 - 2 * k : 0;
+	double first = largest * devices->unit_forward_s + ends_of(devices, k).forward_s;
+
+	return partition->whole_s - ahead * first +
+	       (p - 1) * inner * chain_least_backward(chain, 1, 2);
+}
+
 /* Interleaved: the first micro-batch goes forward through every chunk up to the
  * last one of device k, which then does all of its operations but those before
  * and after, and the last micro-batch comes back through the same chunks:
@@ -359,12 +377,14 @@ static double bound_through(const struct devices *devices,
 		double span, reduced;
 
 		for (uint32_t k = 0; k < p; k++)
-			through[k] = 0;
-		through[p - 1] = all + (p - 1) * (head + blocks * unit);
+			through[k] = stay_least(devices, k, inner);
+		through[p - 1] = most(through[p - 1],
+				      all + (p - 1) * (head + blocks * unit));
 		if (blocks < inner)
-			through[p - 2] = all - head - blocks * unit +
+			through[p - 2] = most(through[p - 2],
+				all - head - blocks * unit +
 				(p - 1) * inner * unit -
-				2 * partition->transfer_least_s[partition->chunks - 2];
+				2 * partition->transfer_least_s[partition->chunks - 2]);
 		limits->through_s = through;
 		span = most(partition->span_s, bound_deal_end(&chain->deal, limits));
 		if (isinf(span))
