@@ -146,6 +146,13 @@ void chain_load(struct chain *chain, const struct choice *choice)
 	const struct problem *problem = chain->problem;
 	uint32_t shape = choice->shape, at = 0;
 
+	if (chain->loaded && chain->loaded_shape == shape &&
+	    chain->loaded_recompute == choice->recompute &&
+	    chain->recompute_layers == choice->recompute_layers)
+		return;
+	chain->loaded = true;
+	chain->loaded_shape = shape;
+	chain->loaded_recompute = choice->recompute;
 	chain->partial = choice->recompute == RECOMPUTE_FULL &&
 			 choice->recompute_layers;
 	chain->recompute_layers = choice->recompute_layers;

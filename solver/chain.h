@@ -54,6 +54,10 @@ struct chain {
 	/* Positions of the two layers that share a weight; length if none do. */
 	uint32_t tied_first, tied_last;
 	double tied_parameters;
+	/* What chain_load has filled, with recompute_layers. */
+	bool loaded;
+	uint32_t loaded_shape;
+	enum recompute loaded_recompute;
 };
 
 void chain_init(struct chain *chain, const struct problem *problem,

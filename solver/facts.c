@@ -233,6 +233,20 @@ static double least_transfer(const struct problem *problem, uint32_t shape)
 	return isinf(time) ? 0 : time;
 }
 
+static double **unknown_deals(const struct problem *problem,
+			      struct arena *arena)
+{
+	uint32_t length = problem_chain_length(problem);
+	double **known = ARENA_ARRAY(arena, double *, (size_t)length + 1);
+
+	for (uint32_t p = 1; p <= length; p++) {
+		known[p] = ARENA_ARRAY(arena, double, (size_t)length / p + 1);
+		for (uint32_t v = 0; v <= length / p; v++)
+			known[p][v] = NAN;
+	}
+	return known;
+}
+
 void facts_fill(struct facts *facts, const struct problem *problem,
 		struct placement_cache *cache, uint32_t shape,
 		struct arena *arena)
@@ -253,9 +267,10 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 		best_times(problem, cache, shape, (enum recompute)r, time);
 		for (size_t c = 0; c < classes; c++)
 			best[(size_t)r * classes + c] = best_of(&time[c]);
-		if (problem->recompute[r])
-			add_up(facts, problem, r, best + (size_t)r * classes,
-			       arena);
+		if (!problem->recompute[r])
+			continue;
+		add_up(facts, problem, r, best + (size_t)r * classes, arena);
+		facts->dealt_s[r] = unknown_deals(problem, arena);
 	}
 	if (partial)
 		add_up_partial(facts, problem, best + RECOMPUTE_FULL * classes,
@@ -299,6 +314,21 @@ static struct deal deal_for(const struct facts *facts,
 	return deal;
 }
 
+static double dealt(const struct facts *facts, const struct choice *choice)
+{
+	struct deal deal = deal_for(facts, choice);
+	int r = policy_of(choice);
+	double *known;
+
+	if (r == FACTS_PARTIAL)
+		return bound_deal(&deal, choice->pipeline, choice->virtual_stages);
+	known = &facts->dealt_s[r][choice->pipeline][choice->virtual_stages];
+	if (isnan(*known))
+		*known = bound_deal(&deal, choice->pipeline,
+				    choice->virtual_stages);
+	return *known;
+}
+
 /* The optimizer step of the mean device. */
 static double mean_step(const struct facts *facts, const struct problem *problem,
 			const struct choice *choice)
@@ -314,9 +344,8 @@ static double span_plain(const struct facts *facts, const struct choice *choice,
 	uint32_t p = choice->pipeline, m = choice->micro_batches;
 	uint32_t warm = p < m ? p - 1 : m - 1;
 	int r = policy_of(choice);
-	struct deal deal = deal_for(facts, choice);
 	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
-	double stage = bound_deal(&deal, p, 1), span;
+	double stage = dealt(facts, choice), span;
 
 	if (choice->schedule == SCHEDULE_GPIPE)
 		return whole + (m - 1) * most(facts->layer_most_s[r], stage);
@@ -331,11 +360,10 @@ static double span_interleaved(const struct facts *facts,
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
 	uint32_t m = choice->micro_batches;
 	int r = policy_of(choice);
-	struct deal deal = deal_for(facts, choice);
 	double whole = all + 2 * ((double)p * v - 1) * facts->transfer_least_s;
 	double span = (facts->entries_s[r][p] + m * all) / p;
 
-	span = most(span, m * bound_deal(&deal, p, v));
+	span = most(span, m * dealt(facts, choice));
 	return most(span, whole + (m - 1) * most(facts->half_most_s[r],
 						 all / p / v / 2));
 }

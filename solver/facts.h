@@ -23,6 +23,9 @@ struct facts {
 	double *entry_s[FACTS_COUNT];	/* and two transfers after each of these */
 	double *entries_s[FACTS_COUNT];	/* sum of entry_s[0 .. i - 1] */
 	struct deal deal[FACTS_COUNT];
+	/* bound_deal by pipeline, then virtual stages; NAN: not asked for yet. Not
+	 * for partial recomputation, where it depends on the layers. */
+	double **dealt_s[FACTS_PARTIAL];
 	double layer_most_s[FACTS_COUNT];
 	double half_most_s[FACTS_COUNT];
 	double whole_least_s;			/* least time of the chain over the policies */

@@ -245,19 +245,27 @@ static double rank_memory(struct search *search, uint32_t chunk,
 	uint32_t k = chunk % p, row = chunk / p;
 	double *saved = search->saved_bytes + (size_t)k * v;
 	struct holding held = rank->held;
+	double bytes, saved_most = 0;
 
 	if (v == 1)
 		return partition_stage_memory(partition, k, begin, end);
 	saved[row] = chain_saved(search->chain, begin, end);
 	for (uint32_t c = row + 1; c < v; c++)
 		saved[c] = 0;
+	for (uint32_t c = 0; c <= row; c++)
+		saved_most = most(saved_most, saved[c]);
 	if (row)
 		held.parameters = most(0, held.parameters -
 						  search->chain->tied_parameters);
-	return share_bytes(&partition->share, held) +
-	       schedule_peak_bytes(&partition->schedule, k, saved) +
-	       rank->working_bytes + rank->moving.first + rank->moving.second +
-	       partition->share.reserve_bytes;
+	bytes = share_bytes(&partition->share, held) + rank->working_bytes +
+		rank->moving.first + rank->moving.second +
+		partition->share.reserve_bytes;
+	/* The peak takes a while to find. */
+	if (partition->incumbent->time_only &&
+	    partition_fits(partition, bytes + saved_most *
+			   schedule_most_kept(&partition->schedule, k)))
+		return bytes;
+	return bytes + schedule_peak_bytes(&partition->schedule, k, saved);
 }
 
 /* GPipe: likewise; the slowest forward and the slowest backward set the pace. */

@@ -387,13 +387,19 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 	return peak;
 }
 
+/* After the warm-up every forward is followed by a backward. */
+uint32_t schedule_most_kept(const struct schedule_shape *shape, uint32_t device)
+{
+	return (uint32_t)least((uint64_t)warm_up(shape, device) + 1,
+			       forward_count(shape));
+}
+
 /* At the first forward after the warm-up, before any backward, the last chunk
  * has seen the fewest forwards. */
 uint32_t schedule_least_kept(const struct schedule_shape *shape, uint32_t device)
 {
 	uint32_t p = shape->pipeline, v = shape->virtual_stages;
-	uint64_t forwards = least((uint64_t)warm_up(shape, device) + 1,
-				  forward_count(shape));
+	uint64_t forwards = schedule_most_kept(shape, device);
 
 	if (v == 1)
 		return (uint32_t)forwards;
@@ -403,8 +409,7 @@ uint32_t schedule_least_kept(const struct schedule_shape *shape, uint32_t device
 uint32_t schedule_more_kept(const struct schedule_shape *shape, uint32_t device)
 {
 	uint32_t p = shape->pipeline, v = shape->virtual_stages;
-	uint64_t forwards = least((uint64_t)warm_up(shape, device) + 1,
-				  forward_count(shape));
+	uint64_t forwards = schedule_most_kept(shape, device);
 	uint64_t least_kept, first;
 
 	if (v == 1)

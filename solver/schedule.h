@@ -83,6 +83,9 @@ uint32_t schedule_order(const struct schedule_shape *shape, uint32_t device,
 double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 			   const double *saved_bytes /* v */);
 
+/* The most chunks of micro-batches that a device keeps at once. */
+uint32_t schedule_most_kept(const struct schedule_shape *shape, uint32_t device);
+
 /* A number of micro-batches that a device keeps, at some moment, through every
  * one of its chunks at once: its peak is at least that times what all its
  * chunks save together (exactly that where v = 1). */

@@ -22,6 +22,7 @@
  * number, and chunk operations of all of these together. */
 #define SIMULATIONS_DEFAULT 20000
 #define EFFORT_DEFAULT 20000000
+#define EFFORT_SHARE 8
 
 enum node_kind {
 	NODE_SHAPE,
@@ -421,9 +422,7 @@ static void add_configuration(struct search *search, const struct node *node,
 
 	child.kind = NODE_CONFIGURATION;
 	choice_set_policy(&child.choice, policy);
-	share = share_of(problem, &child.choice, NULL);
-	child.memory_bytes = bound_memory(&search->chain, &child.choice, &share);
-	/* The cheap bounds first: most configurations need no other. */
+	/* The cheap bound first: most configurations need no other. */
 	child.time_s = most(node->time_s,
 			    facts_bound(search->facts[node->choice.shape], problem,
 					&child.choice));
@@ -431,6 +430,11 @@ static void add_configuration(struct search *search, const struct node *node,
 		search->result->certificate.bounded++;
 		return;
 	}
+	chain_load(&search->chain, &child.choice);
+	share = share_of(problem, &child.choice, NULL);
+	child.memory_bytes = most(node->memory_bytes,
+				  bound_memory(&search->chain, &child.choice,
+					       &share));
 	if (node->choice.pipeline > 1)
 		bound_units(&search->chain, &child.choice, &share, search->units);
 	child.time_s = most(child.time_s,
@@ -446,21 +450,11 @@ static void add_configuration(struct search *search, const struct node *node,
 static void open_degrees(struct search *search, const struct node *node)
 {
 	const struct space *space = &search->space;
-	const struct policy *before = NULL;
 
 	if (node_discard_refused(search, node))
 		return;
-	for (uint32_t i = 0; i < space->policies; i++) {
-		const struct policy *policy = &space->policy[i];
-		struct choice choice = node->choice;
-
-		choice_set_policy(&choice, policy);
-		if (!before || before->recompute != policy->recompute ||
-		    before->recompute_layers != policy->recompute_layers)
-			chain_load(&search->chain, &choice);
-		add_configuration(search, node, policy);
-		before = policy;
-	}
+	for (uint32_t i = 0; i < space->policies; i++)
+		add_configuration(search, node, &space->policy[i]);
 }
 
 /* Loads the chain for a configuration under a placement. */
@@ -634,7 +628,7 @@ static uint64_t allowance(const struct search *search,
 
 	if (search->limits->partitions_max)
 		return search->limits->partitions_max;
-	most_of_all = search->effort / each;
+	most_of_all = search->effort / each / EFFORT_SHARE;
 	return most_of_all < SIMULATIONS_DEFAULT ? most_of_all :
 						   SIMULATIONS_DEFAULT;
 }
