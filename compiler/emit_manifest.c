@@ -15,6 +15,7 @@
 #include "compiler/performance.h"
 #include "compiler/profile.h"
 #include "compiler/ranks.h"
+#include "compiler/site.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 #include "solver/network.h"
@@ -143,20 +144,47 @@ static json_t *make_graph(const struct ir_graph *graph, const struct plan *plan,
 	return object;
 }
 
-static json_t *make_cluster(const struct ir_topology *topology,
-			    const struct plan *plan)
+static json_t *make_levels(const struct ir_topology *topology)
 {
-	json_t *cluster = json_object(), *levels = json_array();
+	json_t *levels = json_array();
 
 	for (uint32_t i = 0; i < topology->level_count; i++)
 		json_array_append_new(levels, make_level(&topology->level[i]));
+	return levels;
+}
+
+static json_t *make_kind(const struct ir_kind *kind)
+{
+	const struct ir_topology *topology = &kind->only->topology;
+	json_t *object = json_object();
+
+	set(object, "name", json_string(kind->name));
+	set(object, "count", json_integer(kind->count));
+	set(object, "device", json_string(topology->device.name));
+	set(object, "first_device", json_integer(kind->first_device));
+	set(object, "devices", json_integer(topology->device_count));
+	set(object, "levels", make_levels(topology));
+	return object;
+}
+
+static json_t *make_cluster(const struct ir_topology *topology,
+			    const struct plan *plan)
+{
+	json_t *cluster = json_object(), *kinds;
+
 	set(cluster, "topology", json_string(topology->name));
 	set(cluster, "device", json_string(topology->device.name));
-	set(cluster, "devices", json_integer(topology->device_count));
-	set(cluster, "levels", levels);
+	set(cluster, "devices", json_integer(cluster_devices(topology)));
+	set(cluster, "levels", make_levels(topology));
 	if (topology->graph)
 		set(cluster, "graph", make_graph(topology->graph, plan,
 						 topology->device_count));
+	if (!topology->kind_count)
+		return cluster;
+	kinds = json_array();
+	for (uint32_t k = 0; k < topology->kind_count; k++)
+		json_array_append_new(kinds, make_kind(&topology->kind[k]));
+	set(cluster, "kinds", kinds);
 	return cluster;
 }
 
@@ -274,10 +302,14 @@ static json_t *make_memory(const struct stage_memory *memory, double limit)
 static json_t *make_stage(const struct emit_input *input, uint32_t index)
 {
 	const struct stage_cost *cost = &input->plan->stage[index];
-	const struct ir_topology *topology = &input->ir->topology;
+	struct sites sites = plan_sites(input->ir, input->problem, input->plan);
+	const struct site *site = site_of_stage(&sites, index);
+	const struct ir_topology *topology = &site->ir->topology;
 	json_t *stage = json_object();
 
 	set(stage, "index", json_integer(index));
+	if (input->ir->topology.kind_count)
+		set(stage, "device", json_string(topology->device.name));
 	set(stage, "chunks", make_chunks(input, index));
 	set(stage, "layers", json_integer(cost->layers));
 	set(stage, "parameters_per_device", number(cost->parameters));
@@ -288,7 +320,7 @@ static json_t *make_stage(const struct emit_input *input, uint32_t index)
 		    json_string(topology->level[cost->send_level].name) :
 		    json_null());
 	set(stage, "memory",
-	    make_memory(&cost->memory, input->ir->job.memory_limit_bytes));
+	    make_memory(&cost->memory, site->ir->job.memory_limit_bytes));
 	return stage;
 }
 
@@ -301,7 +333,7 @@ static json_t *make_stages(const struct emit_input *input)
 	return stages;
 }
 
-static json_t *make_factors(const struct emit_input *input)
+static json_t *make_factors(const struct site *site)
 {
 	static const char *const name[DIMENSION_COUNT] = {
 		[DIMENSION_TENSOR] = "tensor",
@@ -314,10 +346,10 @@ static json_t *make_factors(const struct emit_input *input)
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
 		json_t *row = json_array();
 
-		for (uint32_t j = 0; j < input->ir->topology.level_count; j++)
+		for (uint32_t j = 0; j < site->ir->topology.level_count; j++)
 			json_array_append_new(
-				row, json_integer(
-					     input->plan->placement.factor[i][j]));
+				row,
+				json_integer(site->plan.placement.factor[i][j]));
 		set(factors, name[i], row);
 	}
 	return factors;
@@ -392,20 +424,50 @@ static void print_ranks(const struct emit_input *input, enum rank_order order,
 	text_append(out, "\n    ]");
 }
 
+/* The placement's matrix or order; *name is the field it belongs in. */
+static json_t *make_layout(const struct site *site, const char **name)
+{
+	bool linear = site->plan.placement.packing != PACKING_FACTORS;
+
+	*name = linear ? "linear" : "factors";
+	return linear ? make_linear(&site->plan.placement) : make_factors(site);
+}
+
+static json_t *make_segments(const struct sites *sites)
+{
+	json_t *segments = json_array();
+
+	for (uint32_t i = 0; i < sites->count; i++) {
+		const struct site *site = &sites->at[i];
+		json_t *segment = json_object(), *layout;
+		const char *name;
+
+		layout = make_layout(site, &name);
+		set(segment, "kind", json_string(site->kind->name));
+		set(segment, "first_stage", json_integer(site->first));
+		set(segment, "stages", json_integer(site->ranks));
+		set(segment, name, layout);
+		json_array_append_new(segments, segment);
+	}
+	return segments;
+}
+
 static void print_placement(const struct emit_input *input, struct text *out)
 {
+	struct sites sites = plan_sites(input->ir, input->problem, input->plan);
 	enum rank_match match;
 	enum rank_order order =
 		rank_order_choose(input->problem, input->plan, &match);
-	bool linear = input->plan->placement.packing != PACKING_FACTORS;
-	json_t *layout = linear ? make_linear(&input->plan->placement) :
-				  make_factors(input);
+	const char *name = "segments";
+	json_t *layout = sites.at->kind ? make_segments(&sites) :
+					  make_layout(sites.at, &name);
 
 	text_printf(out, ",\n  \"placement\": {\n    \"order\": \"%s\",\n    \"%s\": ",
-		    rank_order_name(order), linear ? "linear" : "factors");
+		    rank_order_name(order), name);
 	json_print(layout, 4, out);
 	json_decref(layout);
-	if (!linear && !ranks_follow_factors(input->problem, input->plan))
+	if (!strcmp(name, "factors") &&
+	    !ranks_follow_factors(input->problem, input->plan))
 		text_append(out, ",\n    \"moved\": true");
 	if (!input->ranks_as_factors)
 		print_ranks(input, order, out);

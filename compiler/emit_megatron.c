@@ -14,6 +14,7 @@
 #include "compiler/megatron_model.h"
 #include "compiler/megatron_shards.h"
 #include "compiler/ranks.h"
+#include "compiler/site.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 
@@ -587,9 +588,9 @@ static void print_header(struct megatron *megatron, struct text *out)
 		    megatron->ir->job.name);
 	text_printf(out, "# model    %s, ", megatron->ir->model.name);
 	describe_parameters((double)megatron->ir->model.parameters, out);
-	text_printf(out, " parameters\n# cluster  %s, %u x %s\n# plan     ",
-		    topology->name, topology->device_count,
-		    topology->device.name);
+	text_printf(out, " parameters\n# cluster  %s, ", topology->name);
+	cluster_describe(topology, out);
+	text_append(out, "\n# plan     ");
 	describe_choice(input->problem, megatron->plan, out);
 	text_printf(out, "\n# needs    megatron-core 0.%d.%d or later\n#\n",
 		    megatron->minor, megatron->patch);
@@ -605,15 +606,14 @@ static void print_header(struct megatron *megatron, struct text *out)
 static bool nodes_are_blocks(const struct megatron *megatron)
 {
 	const struct ir_topology *topology = &megatron->ir->topology;
-	uint32_t per_node = topology->level[0].network.fanout;
 	bool *seen = ARENA_ARRAY(&megatron->input->compilation->arena, bool,
-				 topology->device_count / per_node);
+				 cluster_devices(topology));
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
-		uint32_t node = rank_at(megatron->input->problem,
-					megatron->plan, megatron->order,
-					i).device / per_node;
+		struct rank rank = rank_at(megatron->input->problem,
+					   megatron->plan, megatron->order, i);
+		uint32_t node = cluster_node(topology, rank.device);
 
 		if (seen[node] && node != last)
 			return false;

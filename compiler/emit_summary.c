@@ -15,6 +15,7 @@
 #include "compiler/profile.h"
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
+#include "compiler/site.h"
 #include "lang/compilation.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -25,6 +26,7 @@ struct summary {
 	const struct plan *plan;
 	const struct problem_shape *shape;
 	struct performance performance;
+	struct sites sites;
 	struct text *out;
 };
 
@@ -36,8 +38,25 @@ static void print_title(struct summary *summary)
 	text_printf(out, "%s (", ir->model.name);
 	describe_parameters((double)ir->model.parameters, out);
 	text_printf(out, " parameters, %u layers) on ", ir->model.layer_count);
-	describe_count(ir->topology.device_count, out);
-	text_printf(out, " x %s\n\n", ir->topology.device.name);
+	cluster_describe(&ir->topology, out);
+	text_append(out, "\n\n");
+}
+
+/* On a cluster of several kinds, which of them the plan is on. */
+static void print_sites(struct summary *summary)
+{
+	struct text *out = summary->out;
+
+	if (!summary->input->ir->topology.kind_count)
+		return;
+	if (summary->plan->segment_count) {
+		text_append(out, "          on ");
+		sites_describe(&summary->sites, out);
+		text_append_char(out, '\n');
+		return;
+	}
+	text_printf(out, "          on %u devices of all kinds, each as the slowest\n",
+		    summary->plan->devices);
 }
 
 /* " (core_attn, mlp)" where the job says which parts of layers are redone. */
@@ -62,12 +81,15 @@ static void print_plan(struct summary *summary)
 	if (summary->input->hand_plan)
 		text_printf(out, "%s: ", summary->input->hand_plan);
 	describe_degrees(problem, summary->plan, out);
-	if (summary->plan->devices != problem->device_count) {
+	if (summary->plan->devices !=
+	    cluster_devices(&summary->input->ir->topology)) {
 		text_append(out, " = ");
 		describe_count(summary->plan->devices, out);
 		text_append(out, " devices");
 	}
-	text_append(out, "\n          ");
+	text_append_char(out, '\n');
+	print_sites(summary);
+	text_append(out, "          ");
 	if (choice->virtual_stages > 1)
 		text_printf(out, "%u virtual stages a device, ",
 			    choice->virtual_stages);
@@ -207,24 +229,17 @@ static const char *memory_row(struct summary *summary, uint32_t stage)
 }
 
 /* One row a stage; neighbours that look the same share one. */
-static void print_memory(struct summary *summary)
+static void print_stages(struct summary *summary, const struct site *site)
 {
-	const struct ir *ir = summary->input->ir;
-	uint32_t count = summary->plan->choice.pipeline, first = 0;
+	uint32_t end = site->first + site->ranks, first = site->first;
 	struct text *out = summary->out;
 
-	text_printf(out, "\nMemory per device in GiB, limit %.1f of %.1f\n",
-		    ir->job.memory_limit_bytes / GIB,
-		    ir->topology.device.memory_bytes / GIB);
-	text_printf(out, "  %-6s %7s %10s %10s %12s %6s %6s  %s\n", "stage",
-		    "weights", "gradients", "optimizer", "activations", "other",
-		    "total", "layers");
-	while (first < count) {
+	while (first < end) {
 		const char *row = memory_row(summary, first);
 		uint32_t last = first;
 		char label[24];
 
-		while (last + 1 < count &&
+		while (last + 1 < end &&
 		       strcmp(memory_row(summary, last + 1), row) == 0)
 			last++;
 		if (last > first)
@@ -233,6 +248,29 @@ static void print_memory(struct summary *summary)
 			snprintf(label, sizeof(label), "%u", first);
 		text_printf(out, "  %-6s %s\n", label, row);
 		first = last + 1;
+	}
+}
+
+static void print_memory(struct summary *summary)
+{
+	struct text *out = summary->out;
+
+	for (uint32_t i = 0; i < summary->sites.count; i++) {
+		const struct site *site = &summary->sites.at[i];
+		const struct ir *ir = site->ir;
+
+		text_append(out, "\nMemory per device");
+		if (site->kind)
+			text_printf(out, " of %s", site->kind->name);
+		if (site->kind && strcmp(site->kind->name, ir->topology.device.name))
+			text_printf(out, " (%s)", ir->topology.device.name);
+		text_printf(out, " in GiB, limit %.1f of %.1f\n",
+			    ir->job.memory_limit_bytes / GIB,
+			    ir->topology.device.memory_bytes / GIB);
+		text_printf(out, "  %-6s %7s %10s %10s %12s %6s %6s  %s\n", "stage",
+			    "weights", "gradients", "optimizer", "activations",
+			    "other", "total", "layers");
+		print_stages(summary, site);
 	}
 }
 
@@ -259,16 +297,16 @@ static const char *last_dimension(const struct ir_topology *topology, uint32_t l
 	return below < 4 ? letter[below] : "";
 }
 
-static void print_dimension(struct summary *summary, enum dimension dimension,
-			    const char *name)
+static void print_dimension(struct summary *summary, const struct site *site,
+			    enum dimension dimension, const char *name)
 {
-	const struct ir_topology *topology = &summary->input->ir->topology;
+	const struct ir_topology *topology = &site->ir->topology;
 	struct arena *arena = &summary->input->compilation->arena;
 	struct text *out = summary->out;
 	bool first = true;
 
 	for (uint32_t i = 0; i < topology->level_count; i++) {
-		uint32_t factor = summary->plan->placement.factor[dimension][i];
+		uint32_t factor = site->plan.placement.factor[dimension][i];
 		const char *level = topology->level[i].name;
 
 		if (factor == 1)
@@ -297,9 +335,9 @@ static void print_dimension(struct summary *summary, enum dimension dimension,
 }
 
 /* The order, and the blocks that are kept whole. */
-static void print_linear(struct summary *summary)
+static void print_linear(struct summary *summary, const struct site *site)
 {
-	const struct placement *placement = &summary->plan->placement;
+	const struct placement *placement = &site->plan.placement;
 	bool swapped = placement->packing == PACKING_PIPELINE_DATA;
 	const char *const name[DIMENSION_COUNT] = {
 		"tensor", "context", swapped ? "pipeline" : "data",
@@ -344,6 +382,29 @@ static void print_avoided(struct summary *summary)
 			    problem->avoided_count);
 }
 
+static void print_site(struct summary *summary, const struct site *site)
+{
+	struct text *out = summary->out;
+
+	if (site->kind) {
+		text_printf(out, "  %-10s", "stages");
+		if (site->ranks > 1)
+			text_printf(out, "%u to %u", site->first,
+				    site->first + site->ranks - 1);
+		else
+			text_printf(out, "%u", site->first);
+		text_printf(out, " on %s\n", site->kind->name);
+	}
+	if (site->plan.placement.packing != PACKING_FACTORS) {
+		print_linear(summary, site);
+		return;
+	}
+	print_dimension(summary, site, DIMENSION_TENSOR, "tensor");
+	print_dimension(summary, site, DIMENSION_CONTEXT, "context");
+	print_dimension(summary, site, DIMENSION_DATA, "data");
+	print_dimension(summary, site, DIMENSION_PIPELINE, "pipeline");
+}
+
 static void print_placement(struct summary *summary)
 {
 	enum rank_match match;
@@ -354,14 +415,8 @@ static void print_placement(struct summary *summary)
 	if (summary->plan->devices == 1)
 		return;
 	text_append(out, "\nPlacement\n");
-	if (summary->plan->placement.packing != PACKING_FACTORS) {
-		print_linear(summary);
-	} else {
-		print_dimension(summary, DIMENSION_TENSOR, "tensor");
-		print_dimension(summary, DIMENSION_CONTEXT, "context");
-		print_dimension(summary, DIMENSION_DATA, "data");
-		print_dimension(summary, DIMENSION_PIPELINE, "pipeline");
-	}
+	for (uint32_t i = 0; i < summary->sites.count; i++)
+		print_site(summary, &summary->sites.at[i]);
 	print_avoided(summary);
 	if (summary->input->ir->topology.graph)
 		graph_report_stages(summary->input->compilation,
@@ -517,6 +572,7 @@ bool emit_summary(const struct emit_input *input, struct text *out)
 		.out = out,
 	};
 
+	summary.sites = plan_sites(input->ir, input->problem, input->plan);
 	plan_performance(input->ir, input->problem, input->plan,
 			 &summary.performance);
 	print_title(&summary);

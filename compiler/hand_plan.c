@@ -50,6 +50,7 @@ static struct ir *fix(struct arena *arena, const struct ir *ir,
 		      const struct ir_plan *plan)
 {
 	struct ir *fixed = ARENA_NEW(arena, struct ir);
+	struct ir_topology *topology = &fixed->topology;
 
 	*fixed = *ir;
 	if (plan->domain[VARIABLE_MICRO_BATCHES].given)
@@ -58,6 +59,11 @@ static struct ir *fix(struct arena *arena, const struct ir *ir,
 	for (uint32_t i = 0; i <= VARIABLE_DEVICES; i++)
 		if (plan->domain[i].given)
 			fixed->job.domain[i] = plan->domain[i];
+	topology->kind = ARENA_ARRAY(arena, struct ir_kind, topology->kind_count);
+	for (uint32_t k = 0; k < topology->kind_count; k++) {
+		topology->kind[k] = ir->topology.kind[k];
+		topology->kind[k].only = fix(arena, ir->topology.kind[k].only, plan);
+	}
 	return fixed;
 }
 

@@ -138,6 +138,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/recompute_module.c \
 	%D%/recompute_module.h \
 	%D%/recompute_modules.def \
+	%D%/site.c \
+	%D%/site.h \
 	%D%/target.h \
 	%D%/target_megatron.c \
 	%D%/text_diff.c \

@@ -6,6 +6,8 @@
 #include "compiler/performance.h"
 
 #include "compiler/flops.h"
+#include "compiler/site.h"
+#include "solver/mixed.h"
 
 void plan_performance(const struct ir *ir, const struct problem *problem,
 		      const struct plan *plan, struct performance *out)
@@ -13,7 +15,9 @@ void plan_performance(const struct ir *ir, const struct problem *problem,
 	struct flops flops = ir_plan_flops(ir, plan, &out->recompute_layers);
 	uint32_t recomputed = out->recompute_layers;
 	double device_s = plan->time_s * plan->devices;
-	double peak = ir->topology.device.peak_flops[ir->job.precision];
+	struct sites sites = plan_sites(ir, problem, plan);
+	struct mixed_rate rate = mixed_rate(problem, plan);
+	double peak = sites_peak_flops(&sites);
 
 	*out = (struct performance){ .model_flops = flops.model };
 	out->tokens = (double)ir->job.global_batch *
@@ -25,7 +29,7 @@ void plan_performance(const struct ir *ir, const struct problem *problem,
 		out->mfu = out->model_flops_per_s / peak;
 		out->hfu = flops.hardware / device_s / peak;
 	}
-	out->dollars = device_s * problem->device_dollars_per_s;
-	out->joules = device_s * problem->device_watts;
+	out->dollars = device_s * rate.dollars_per_s;
+	out->joules = device_s * rate.watts;
 	out->recompute_layers = recomputed;
 }

@@ -14,6 +14,7 @@
 #include "compiler/megatron_model.h"
 #include "compiler/progress.h"
 #include "compiler/problem_from_ir.h"
+#include "compiler/site.h"
 #include "lang/module.h"
 #include "solver/feasible.h"
 
@@ -154,16 +155,10 @@ enum status pipeline_run(const struct cli *cli,
 
 	if (status != STATUS_DONE)
 		return status;
-	if (pipeline->ir->topology.kind_count) {
-		diag_error(&compilation->diags, E_NOT_YET,
-			   pipeline->ir->topology.span,
-			   "planning for several device types is not available in this version of nestc");
-		return STATUS_SPEC;
-	}
 	if (cli->verbose)
 		cli_complain("searching: %u shapes, %u devices",
 			     pipeline->problem->shape_count,
-			     pipeline->problem->device_count);
+			     cluster_devices(&pipeline->ir->topology));
 	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
 		       cli->progress == WHEN_ALWAYS, &limits);
 	start = seconds_now();

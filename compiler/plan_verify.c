@@ -12,6 +12,7 @@
 
 #include "compiler/layout.h"
 #include "compiler/ranks.h"
+#include "compiler/site.h"
 #include "solver/network.h"
 #include "solver/price.h"
 
@@ -26,6 +27,7 @@ struct verify {
 	struct text *reason;
 	const struct problem_shape *shape;
 	uint32_t degree[DIMENSION_COUNT];
+	struct sites sites;
 };
 
 static const char *const dimension_name[DIMENSION_COUNT] = {
@@ -245,11 +247,12 @@ static bool verify_parameters(struct verify *verify)
 static bool verify_memory(struct verify *verify)
 {
 	const struct plan *plan = verify->plan;
-	double limit = verify->ir->job.memory_limit_bytes;
 	double peak = 0;
 
 	for (uint32_t i = 0; i < plan->choice.pipeline; i++) {
 		const struct stage_memory *memory = &plan->stage[i].memory;
+		double limit = site_of_stage(&verify->sites, i)
+				       ->ir->job.memory_limit_bytes;
 		double sum = memory->parameters + memory->gradients +
 			     memory->optimizer + memory->activations +
 			     memory->working + memory->reserve;
@@ -420,17 +423,71 @@ static bool verify_graph(struct verify *verify)
 	return true;
 }
 
+/* Where the ranks are: at each site as if it were a plan of its own. */
+static bool verify_site(const struct verify *verify, const struct site *site)
+{
+	struct problem problem = *site->problem;
+	struct plan plan = site->plan;
+	struct verify own = *verify;
+
+	problem.kind_count = 0;
+	plan.devices = plan.devices / plan.choice.pipeline * site->ranks;
+	plan.choice.pipeline = site->ranks;
+	own.ir = site->ir;
+	own.problem = &problem;
+	own.plan = &plan;
+	own.degree[DIMENSION_PIPELINE] = site->ranks;
+	return verify_degrees(&own) && verify_ranks(&own);
+}
+
+/* No device of the cluster has two ranks. */
+static bool verify_cluster(struct verify *verify)
+{
+	uint32_t count = cluster_devices(&verify->ir->topology);
+	bool *taken = ARENA_ARRAY(verify->scratch, bool, count);
+
+	for (uint32_t i = 0; i < verify->plan->devices; i++) {
+		uint32_t device = rank_at(verify->problem, verify->plan,
+					  RANK_ORDER_DATA_PIPELINE, i).device;
+
+		if (device >= count || taken[device])
+			return fail(verify, "rank %u has no device of its own", i);
+		taken[device] = true;
+	}
+	return true;
+}
+
+static bool verify_sites(struct verify *verify)
+{
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < verify->sites.count; i++) {
+		if (!verify_site(verify, &verify->sites.at[i]))
+			return false;
+		ranks += verify->sites.at[i].ranks;
+	}
+	if (ranks != verify->plan->choice.pipeline)
+		return fail(verify, "the segments have %u ranks of %u", ranks,
+			    verify->plan->choice.pipeline);
+	return !verify->problem->kind_count || verify_cluster(verify);
+}
+
 static bool verify_requirements(struct verify *verify)
 {
 	struct predicate_input input = { 0 };
 
 	price_variables(verify->problem, verify->plan, verify->scratch, &input);
-	for (uint32_t i = 0; i < verify->ir->job.requirement_count; i++) {
-		double truth = predicate_evaluate(
-			&verify->ir->job.requirement[i].predicate, &input);
+	for (uint32_t s = 0; s < verify->sites.count; s++) {
+		const struct ir_job *job = &verify->sites.at[s].ir->job;
 
-		if (!(fabs(truth) > 0))
-			return fail(verify, "requirement %u does not hold", i);
+		for (uint32_t i = 0; i < job->requirement_count; i++) {
+			double truth = predicate_evaluate(
+				&job->requirement[i].predicate, &input);
+
+			if (!(fabs(truth) > 0))
+				return fail(verify, "requirement %u does not hold",
+					    i);
+		}
 	}
 	return true;
 }
@@ -448,11 +505,12 @@ bool plan_verify(const struct ir *ir, const struct problem *problem,
 		return fail(&verify, "the plan has no shape of the problem");
 	verify.shape = &problem->shape[plan->choice.shape];
 	plan_degrees(problem, plan, verify.degree);
-	right = verify_degrees(&verify) && verify_domains(&verify) &&
+	verify.sites = plan_sites(ir, problem, plan);
+	right = verify_sites(&verify) && verify_domains(&verify) &&
 		verify_shape(&verify) && verify_chunks(&verify) &&
 		verify_layers(&verify) && verify_parameters(&verify) &&
 		verify_memory(&verify) && verify_time(&verify) &&
-		verify_ranks(&verify) && verify_graph(&verify) &&
+		verify_graph(&verify) &&
 		verify_requirements(&verify);
 	/* The reason must outlive the scratch memory when both share an arena. */
 	if (reason->arena != scratch || right)

@@ -4,6 +4,7 @@
  */
 #include "compiler/ranks.h"
 
+#include "solver/mixed.h"
 #include "solver/network.h"
 #include "solver/share.h"
 
@@ -35,6 +36,8 @@ uint32_t rank_device(const struct problem *problem, const struct plan *plan,
 {
 	uint32_t degree[DIMENSION_COUNT], number = 0;
 
+	if (problem->kind_count)
+		return mixed_device(problem, plan, coordinate);
 	if (!plan->device)
 		return network_device(problem, &plan->placement, coordinate);
 	plan_degrees(problem, plan, degree);
@@ -47,6 +50,9 @@ bool ranks_follow_factors(const struct problem *problem, const struct plan *plan
 {
 	if (plan->placement.packing != PACKING_FACTORS)
 		return false;
+	/* On clusters of several kinds no rule moves ranks. */
+	if (problem->kind_count)
+		return true;
 	for (uint32_t i = 0; i < plan->devices; i++) {
 		struct rank rank = rank_at(problem, plan,
 					   RANK_ORDER_DATA_PIPELINE, i);
@@ -128,8 +134,9 @@ enum rank_order rank_order_choose(const struct problem *problem,
 	return best;
 }
 
-void device_path(const struct ir_topology *topology, uint32_t device,
-		 struct text *out)
+/* Within the parts of the outermost level. */
+static void path_below(const struct ir_topology *topology, uint32_t device,
+		       uint32_t *outermost, struct text *out)
 {
 	uint32_t position[LEVEL_MAX];
 
@@ -144,12 +151,36 @@ void device_path(const struct ir_topology *topology, uint32_t device,
 		device /= fanout;
 	}
 	/* A level names the group it joins; its members are the level below. */
-	if (topology->level_count)
-		text_printf(out, "%s%u/",
-			    topology->level[topology->level_count - 1].name,
-			    device);
 	for (uint32_t i = topology->level_count; i-- > 1;)
 		text_printf(out, "%s%u/", topology->level[i - 1].name,
 			    position[i]);
 	text_printf(out, "gpu%u", topology->level_count ? position[0] : device);
+	*outermost = device;
+}
+
+void device_path(const struct ir_topology *topology, uint32_t device,
+		 struct text *out)
+{
+	struct text below;
+	uint32_t outermost;
+	const char *kind = NULL;
+	const char *top = topology->level_count ?
+		topology->level[topology->level_count - 1].name : NULL;
+
+	text_init(&below, out->arena);
+	for (uint32_t k = 0; k < topology->kind_count && !kind; k++) {
+		const struct ir_topology *own =
+			&topology->kind[k].only->topology;
+
+		if (device < own->device_count) {
+			kind = topology->kind[k].name;
+			path_below(own, device, &outermost, &below);
+		}
+		device -= own->device_count;
+	}
+	if (!kind)
+		path_below(topology, device, &outermost, &below);
+	if (top)
+		text_printf(out, "%s%u/", top, outermost);
+	text_printf(out, "%s%s%s", kind ? kind : "", kind ? "/" : "", below.at);
 }

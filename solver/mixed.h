@@ -77,6 +77,12 @@ struct mixed_rate {
 struct mixed_rate mixed_rate(const struct problem *problem,
 			     const struct plan *plan);
 
+/* The device of a rank, numbered over the cluster: those of the first kind, then
+ * those of the next, each as in its own problem. Under a plan of the problem
+ * itself the children of the kinds follow one another likewise. */
+uint32_t mixed_device(const struct problem *problem, const struct plan *plan,
+		      const uint32_t coordinate[DIMENSION_COUNT]);
+
 /* price_plan for plans that have segments. */
 void mixed_price(const struct problem *problem, struct arena *arena,
 		 struct plan *plan);

@@ -138,7 +138,8 @@ struct plan {
 	uint32_t devices;		/* used: tensor x context x data x pipeline */
 	/* Of every rank tensor + t (context + c (data + d pipeline)), its device, as
 	 * devices.h says; `devices` entries. Filled by devices_fill; NULL while the
-	 * search runs, and where there are segments. */
+	 * search runs, and where there are several segments; of one, numbered as in
+	 * its kind. */
 	uint32_t *device;
 	/* In problems with a graph: the device of the graph that each device of
 	 * the hierarchy (an entry of `device`) is; NULL elsewhere. */
