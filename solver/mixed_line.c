@@ -144,41 +144,68 @@ bool mixed_line_excluded(const struct mixed_line *line, double time_s)
 
 /* ---- the dynamic programs ---- */
 
+/* Whether a stage may be part of a better plan, by memory and time alone. */
+static bool stage_is_possible(struct mixed_line *line, uint32_t rank,
+			      uint32_t begin, uint32_t end)
+{
+	double time = mixed_line_both(line, rank, begin, end);
+
+	if (mixed_line_excluded(line, line->micro_batches * time)) {
+		line->bounded = true;
+		return false;
+	}
+	if (!mixed_line_fits(line, rank, begin, end)) {
+		line->over_memory = true;
+		return false;
+	}
+	return true;
+}
+
+/* The last end that a stage may have; more layers take longer and need more. */
+static uint32_t longest_end(struct mixed_line *line, uint32_t rank, uint32_t begin)
+{
+	uint32_t behind = line->pipeline - 1 - rank;
+	uint32_t low = begin, high = line->length - behind;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+
+		if (stage_is_possible(line, rank, begin, middle))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
 /* Fills one cell from the rank behind it. */
 static void fill_cell(struct mixed_line *line, uint32_t rank, uint32_t begin)
 {
 	size_t width = (size_t)line->length + 1, at = rank * width + begin;
-	uint32_t behind = line->pipeline - 1 - rank;
-	uint32_t end = behind ? begin + 1 : line->length;
-	double m = line->micro_batches;
+	const double *load_behind = &line->load_s[at + width - begin];
+	const double *rest_behind = &line->rest_s[at + width - begin];
+	uint32_t last = longest_end(line, rank, begin);
+	uint32_t end = rank + 1 < line->pipeline ? begin + 1 : line->length;
+	double m = line->micro_batches, load = INFINITY, rest = INFINITY;
 
-	line->load_s[at] = line->rest_s[at] = INFINITY;
-	for (; end <= line->length - behind; end++) {
-		size_t next = at + width - begin + end;
-		double time = mixed_line_both(line, rank, begin, end), rest, load;
+	for (; end <= last; end++) {
+		double time, both, own;
 
-		if (!mixed_line_fits(line, rank, begin, end)) {
-			line->over_memory = true;
-			return;
-		}
-		if (mixed_line_excluded(line, m * time)) {
-			line->bounded = true;
-			return;
-		}
-		if (!mixed_line_legal_end(line, rank, end) ||
-		    isinf(line->load_s[next]))
+		if (isinf(load_behind[end]) ||
+		    !mixed_line_legal_end(line, rank, end))
 			continue;
-		time += 2 * mixed_line_transfer(line, rank, end);
-		rest = time + line->rest_s[next];
-		if (rest < line->rest_s[at])
-			line->rest_s[at] = rest;
-		load = most(m * mixed_line_both(line, rank, begin, end),
-			    time + line->load_s[next]);
-		if (load < line->load_s[at]) {
-			line->load_s[at] = load;
+		time = mixed_line_both(line, rank, begin, end);
+		both = time + 2 * mixed_line_transfer(line, rank, end);
+		own = most(m * time, both + load_behind[end]);
+		if (both + rest_behind[end] < rest)
+			rest = both + rest_behind[end];
+		if (own < load) {
+			load = own;
 			line->best_end[at] = end;
 		}
 	}
+	line->load_s[at] = load;
+	line->rest_s[at] = rest;
 }
 
 /* As many micro-batches as there are ranks are under way at once, so each loop
