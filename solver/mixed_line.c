@@ -88,7 +88,11 @@ static const struct mixed_part *part_at(const struct mixed_line *line,
 double mixed_line_both(const struct mixed_line *line, uint32_t rank,
 		       uint32_t begin, uint32_t end)
 {
-	return chain_both(part_at(line, rank)->chain, begin, end);
+	const struct mixed_part *part = part_at(line, rank);
+
+	if (part->ideal_s)
+		return part->ideal_s[end] - part->ideal_s[begin];
+	return chain_both(part->chain, begin, end);
 }
 
 struct mixed_stage mixed_line_stage(const struct mixed_line *line, uint32_t rank,
@@ -114,7 +118,7 @@ double mixed_line_transfer(const struct mixed_line *line, uint32_t rank,
 {
 	const struct network_line *boundary = &line->boundary[rank];
 
-	if (end == line->length)
+	if (end == line->length || line->part->ideal_s)
 		return 0;
 	return boundary->latency_s +
 	       part_at(line, rank)->chain->output_bytes[end - 1] *
@@ -139,6 +143,13 @@ bool mixed_line_legal_end(const struct mixed_line *line, uint32_t rank,
 
 bool mixed_line_excluded(const struct mixed_line *line, double time_s)
 {
+	const struct incumbent *incumbent = line->incumbent;
+
+	if (!incumbent->found)
+		return false;
+	if (incumbent->time_only &&
+	    time_s > incumbent->merit.objective[0] * (1 + 2 * TIE))
+		return true;
 	return partition_excluded(&line->part->partition, time_s, 0);
 }
 

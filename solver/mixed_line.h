@@ -21,6 +21,10 @@ struct mixed_part {
 	struct chain *chain;		/* loaded and timed for it */
 	struct placed placed;		/* boundary_level by rank of the whole pipeline */
 	struct partition partition;	/* for the costs of single ranks */
+	/* Instead of the chain's times, those of the first i layers, both ways, under
+	 * the best placement there can be: for a bound on every placement. NULL when
+	 * the placement counts. */
+	const double *ideal_s;
 };
 
 struct mixed_line {

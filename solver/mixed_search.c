@@ -240,6 +240,29 @@ static void line_open(struct mixed_run *run, const struct entry *entry,
 			run->incumbent, &run->scratch);
 }
 
+/* Whether the best placement there can be would do: one look, where there are many
+ * placements. */
+static bool placements_may_win(struct mixed_run *run, const struct entry *entry,
+			       const struct choice *choice, const struct sets *sets,
+			       struct verdict *verdict)
+{
+	struct arena_mark mark = arena_mark(&run->scratch);
+	struct mixed_line line;
+	bool open;
+
+	line_open(run, entry, choice, sets, &line);
+	for (uint32_t i = 0; i < line.part_count; i++)
+		line.part[i].ideal_s = mixed_space_through(
+			&run->space, line.part[i].kind, choice->shape,
+			choice->recompute);
+	open = mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s);
+	line.bounded |= !open && !isinf(line.low_s);
+	if (!open)
+		verdict_add(verdict, &line);
+	arena_rewind(&run->scratch, mark);
+	return open;
+}
+
 /* Cuts the chain over one line. */
 static void search_line(struct mixed_run *run, const struct entry *entry,
 			const struct choice *choice, const struct sets *sets,
@@ -349,9 +372,11 @@ static void search_configuration(struct mixed_run *run,
 			return;
 		}
 	}
-	do
-		search_line(run, entry, choice, &sets, &verdict);
-	while (sets_next(&sets));
+	if (placements_may_win(run, entry, choice, &sets, &verdict)) {
+		do
+			search_line(run, entry, choice, &sets, &verdict);
+		while (sets_next(&sets));
+	}
 	settle(run, &verdict);
 }
 

@@ -231,6 +231,17 @@ const struct facts *mixed_space_facts(struct mixed_space *space, uint32_t kind,
 	return *facts;
 }
 
+const double *mixed_space_through(struct mixed_space *space, uint32_t kind,
+				  uint32_t shape, enum recompute recompute)
+{
+	uint32_t policy = recompute;
+
+	if (recompute == RECOMPUTE_FULL &&
+	    space->problem->recompute_layers.count)
+		policy = FACTS_PARTIAL;
+	return mixed_space_facts(space, kind, shape)->through_s[policy];
+}
+
 /* What the kinds' chains say of a family: time of the first i layers. */
 struct speeds {
 	const double *through_s[KIND_MAX];
@@ -325,15 +336,11 @@ double mixed_space_bound(struct mixed_space *space,
 		.length = space->chain_length,
 		.micro_batches = family->micro_batches,
 	};
-	uint32_t pipeline = 0, policy = recompute;
+	uint32_t pipeline = 0;
 
-	if (recompute == RECOMPUTE_FULL &&
-	    space->problem->recompute_layers.count)
-		policy = FACTS_PARTIAL;
 	for (uint32_t s = 0; s < family->kind_count; s++) {
-		speeds.through_s[s] = mixed_space_facts(space, family->kind[s],
-							family->shape)
-					      ->through_s[policy];
+		speeds.through_s[s] = mixed_space_through(
+			space, family->kind[s], family->shape, recompute);
 		pipeline += ranks[s];
 	}
 	if (pipeline > space->chain_length)

@@ -60,6 +60,10 @@ bool mixed_space_next(const struct mixed_space *space,
 const struct facts *mixed_space_facts(struct mixed_space *space, uint32_t kind,
 				      uint32_t shape);
 
+/* Time of the first i layers of a kind, both ways, under the best placement. */
+const double *mixed_space_through(struct mixed_space *space, uint32_t kind,
+				  uint32_t shape, enum recompute recompute);
+
 /* No plan with at most so many ranks of each kind is faster under that policy:
  * for every place at which the chain may pass from one kind to the next, the
  * time before the slowest rank of each kind + m x its own. */
