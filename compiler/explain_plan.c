@@ -12,6 +12,7 @@
 #include "compiler/layout.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/profile.h"
+#include "compiler/site.h"
 #include "lang/compilation.h"
 #include "solver/layer.h"
 #include "solver/placement.h"
@@ -475,25 +476,28 @@ static void print_stage_memory(struct explanation *explanation,
 		    bytes(explanation, memory->limit_bytes));
 }
 
-static void print_stages(struct explanation *explanation)
+static void print_stages(struct explanation *explanation,
+			 const struct site *site)
 {
 	const struct plan *plan = explanation->plan;
-	uint32_t first = 0;
+	uint32_t first = site->first, end = site->first + site->ranks;
 	struct text *out = explanation->out;
 
-	while (first < plan->choice.pipeline) {
+	while (first < end) {
 		const struct stage_cost *stage = &plan->stage[first];
 		uint32_t last = first;
 
-		while (last + 1 < plan->choice.pipeline &&
+		while (last + 1 < end &&
 		       same_stage(stage, &plan->stage[last + 1]))
 			last++;
 		if (last > first)
-			text_printf(out, "\nStages %u to %u, %u layers each\n",
+			text_printf(out, "\nStages %u to %u, %u layers each",
 				    first, last, stage->layers);
 		else
-			text_printf(out, "\nStage %u, %u layers\n", first,
+			text_printf(out, "\nStage %u, %u layers", first,
 				    stage->layers);
+		text_printf(out, "%s%s\n", site->kind ? ", on " : "",
+			    site->kind ? site->kind->name : "");
 		print_stage_time(explanation, stage);
 		print_stage_links(explanation, first);
 		print_stage_memory(explanation, stage);
@@ -544,10 +548,46 @@ static const struct routed *route(struct compilation *compilation,
 	return routed;
 }
 
+/* The same plan as the devices of one site see it. */
+static void turn_to(struct explanation *explanation, const struct site *site)
+{
+	explanation->ir = site->ir;
+	explanation->problem = site->problem;
+	explanation->plan = &site->plan;
+}
+
+static void print_site(struct explanation *explanation, const struct site *site)
+{
+	const struct ir_topology *topology = &site->ir->topology;
+
+	turn_to(explanation, site);
+	if (!site->kind)
+		return;
+	text_printf(explanation->out, "\nOn %s (%s), ", site->kind->name,
+		    topology->device.name);
+	if (site->ranks > 1)
+		text_printf(explanation->out, "stages %u to %u\n", site->first,
+			    site->first + site->ranks - 1);
+	else
+		text_printf(explanation->out, "stage %u\n", site->first);
+}
+
+static void print_title(struct explanation *explanation)
+{
+	const struct ir *ir = explanation->ir;
+
+	text_printf(explanation->out, "%s on %s: ", ir->model.name,
+		    ir->topology.name);
+	describe_choice(explanation->problem, explanation->plan,
+			explanation->out);
+	text_append_char(explanation->out, '\n');
+}
+
 void explain_plan(struct compilation *compilation, const struct ir *ir,
 		  const struct problem *problem, const struct plan *plan,
 		  struct text *out)
 {
+	struct sites sites = plan_sites(ir, problem, plan);
 	struct explanation explanation = {
 		.compilation = compilation,
 		.ir = ir,
@@ -558,12 +598,17 @@ void explain_plan(struct compilation *compilation, const struct ir *ir,
 		.out = out,
 	};
 
-	text_printf(out, "%s on %s: ", ir->model.name, ir->topology.name);
-	describe_choice(problem, plan, out);
-	text_append_char(out, '\n');
-	for (uint32_t i = 0; i < ir->model.class_count; i++)
-		print_class(&explanation, i, false);
-	print_stages(&explanation);
+	print_title(&explanation);
+	for (uint32_t s = 0; s < sites.count; s++) {
+		print_site(&explanation, &sites.at[s]);
+		for (uint32_t i = 0; i < ir->model.class_count; i++)
+			print_class(&explanation, i, false);
+	}
+	for (uint32_t s = 0; s < sites.count; s++) {
+		turn_to(&explanation, &sites.at[s]);
+		print_stages(&explanation, &sites.at[s]);
+	}
+	explanation.plan = plan;
 	print_iteration(&explanation);
 }
 
@@ -571,6 +616,7 @@ bool explain_layer(struct compilation *compilation, const struct ir *ir,
 		   const struct problem *problem, const struct plan *plan,
 		   const char *name, struct text *out)
 {
+	struct sites sites = plan_sites(ir, problem, plan);
 	struct explanation explanation = {
 		.compilation = compilation,
 		.ir = ir,
@@ -582,14 +628,15 @@ bool explain_layer(struct compilation *compilation, const struct ir *ir,
 	};
 	bool found = false;
 
-	text_printf(out, "%s on %s: ", ir->model.name, ir->topology.name);
-	describe_choice(problem, plan, out);
-	text_append_char(out, '\n');
-	for (uint32_t i = 0; i < ir->model.class_count; i++) {
-		if (strcmp(ir->model.class[i].name, name) != 0)
-			continue;
-		print_class(&explanation, i, true);
-		found = true;
+	print_title(&explanation);
+	for (uint32_t s = 0; s < sites.count; s++) {
+		print_site(&explanation, &sites.at[s]);
+		for (uint32_t i = 0; i < ir->model.class_count; i++) {
+			if (strcmp(ir->model.class[i].name, name) != 0)
+				continue;
+			print_class(&explanation, i, true);
+			found = true;
+		}
 	}
 	return found;
 }

@@ -493,6 +493,33 @@ static void explain(struct inquiry *inquiry, bool memory_is_short)
 				 "message may follow");
 }
 
+/* Each kind of devices alone, and how far it misses. */
+static void report_kinds(struct inquiry *inquiry,
+			 const struct solve_failure *failure)
+{
+	const struct ir_topology *topology = &inquiry->ir->topology;
+	struct diags *diags = &inquiry->compilation->diags;
+
+	for (uint32_t k = 0; k < topology->kind_count; k++) {
+		const struct solve_failure *own = &failure->kind[k];
+		const struct plan *nearest = &own->nearest;
+		const struct ir_kind *kind = &topology->kind[k];
+
+		if (!own->has_nearest) {
+			diag_note(diags, kind->span,
+				  "on '%s' alone requirements and search domains leave no plan",
+				  kind->name);
+			continue;
+		}
+		diag_note(diags, kind->span,
+			  "on '%s' alone stage %u needs %s of %s", kind->name,
+			  nearest->memory_peak_stage,
+			  bytes(inquiry, nearest->memory_peak_bytes),
+			  bytes(inquiry, kind->only->job.memory_limit_bytes));
+	}
+	diag_help(diags, "add children, allow more recomputation or sharding, or loosen a requirement");
+}
+
 void infeasible_report(struct compilation *compilation, const struct ir *ir,
 		       const struct problem *problem,
 		       const struct solve_result *result)
@@ -508,7 +535,9 @@ void infeasible_report(struct compilation *compilation, const struct ir *ir,
 	} else {
 		report_conflict(&inquiry);
 	}
-	if (inquiry.constraints.count > CONSTRAINTS_MAX ||
+	if (ir->topology.kind_count)
+		report_kinds(&inquiry, &result->failure);
+	else if (inquiry.constraints.count > CONSTRAINTS_MAX ||
 	    problem->shape_count > SHAPES_RELAXED_MAX)
 		report_removed(&inquiry, problem, &result->failure);
 	else
