@@ -336,6 +336,37 @@ static const char *check_job(const struct problem *problem)
 	return NULL;
 }
 
+/* Kinds are the same job on other devices. */
+static const char *check_kind(const struct problem *problem,
+			      const struct problem *kind)
+{
+	const char *wrong = kind->kind_count ? "a kind has kinds" :
+					       problem_check(kind);
+
+	if (wrong)
+		return wrong;
+	if (kind->run_count != problem->run_count ||
+	    kind->class_count != problem->class_count ||
+	    kind->shape_count != problem->shape_count ||
+	    kind->global_batch != problem->global_batch ||
+	    kind->requirement_count > problem->requirement_count)
+		return "a kind has another job";
+	if (kind->level[kind->level_count - 1].kind != LEVEL_SWITCH)
+		return "kinds do not meet at a switch";
+	return NULL;
+}
+
+static const char *check_kinds(const struct problem *problem)
+{
+	const char *wrong = NULL;
+
+	if (problem->kind_count == 1 || problem->kind_count > KIND_MAX)
+		return "too many kinds, or one";
+	for (uint32_t k = 0; !wrong && k < problem->kind_count; k++)
+		wrong = check_kind(problem, problem->kind[k]);
+	return wrong;
+}
+
 const char *problem_check(const struct problem *problem)
 {
 	const char *wrong = check_chain(problem);
@@ -352,5 +383,7 @@ const char *problem_check(const struct problem *problem)
 		wrong = check_memory(problem);
 	if (!wrong)
 		wrong = check_job(problem);
+	if (!wrong)
+		wrong = check_kinds(problem);
 	return wrong;
 }

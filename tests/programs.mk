@@ -58,6 +58,10 @@ unit_tests += %D%/unit/lower_test
 %C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_lower_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/mixed_test
+%C%_unit_mixed_test_SOURCES = %D%/unit/mixed_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_mixed_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/module_test
 %C%_unit_module_test_SOURCES = %D%/unit/module_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_module_test_LDADD = $(cmocka_libs)
