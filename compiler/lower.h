@@ -32,6 +32,7 @@ struct job_let {
 struct lower_variant {
 	struct record *record;		/* as if written so; NULL: the equal part */
 	struct record *device;		/* what `device` means in the job */
+	uint32_t kind;			/* index into the level's children */
 	struct ir_topology topology;
 };
 

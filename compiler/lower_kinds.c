@@ -34,9 +34,19 @@ static const char *name_of(struct lower *lower, const char *name)
 
 /* ---- checks of what is written ---- */
 
-static bool check_joining_level(struct lower *lower, const struct record *level,
-				uint32_t kinds)
+/* Kinds of which there are any. */
+static uint32_t count_kinds(const struct record *level)
 {
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < level->part_count; i++)
+		count += level->part_repeat[i] > 0;
+	return count;
+}
+
+static bool check_joining_level(struct lower *lower, const struct record *level)
+{
+	uint32_t kinds = count_kinds(level);
 	bool good = true;
 
 	for (uint32_t i = 0; i < level->field_count; i++) {
@@ -57,11 +67,12 @@ static bool check_joining_level(struct lower *lower, const struct record *level,
 			good = diag_error(lower->diags, E_CHILDREN, field->span,
 					  "children of several kinds can be joined by switches only");
 		if (!may_be_listed(field->name) || value->kind != VALUE_LIST ||
-		    value->item_count == kinds)
+		    value->item_count == level->part_count)
 			continue;
 		good = diag_error(lower->diags, E_CHILDREN, field->span,
 				  "'%s' has %u values for %u kinds of children",
-				  field->name, value->item_count, kinds);
+				  field->name, value->item_count,
+				  level->part_count);
 		diag_help(lower->diags, "write one value for all, or one for each kind");
 	}
 	return good;
@@ -72,7 +83,8 @@ static bool check_cluster(struct lower *lower, const struct record *cluster)
 	const struct record *level = cluster->part[0];
 	const struct field *device = record_find(cluster,
 						 name_of(lower, "device"));
-	bool good = check_joining_level(lower, level, level->part_count);
+	uint32_t kinds = count_kinds(level);
+	bool good = check_joining_level(lower, level);
 
 	if (device) {
 		good = diag_error(lower->diags, E_CHILDREN, device->span,
@@ -80,13 +92,13 @@ static bool check_cluster(struct lower *lower, const struct record *cluster)
 				  level->name);
 		diag_help(lower->diags, "leave out 'device'");
 	}
-	if (level->part_count > KIND_MAX) {
+	if (kinds > KIND_MAX) {
 		good = diag_error(lower->diags, E_CHILDREN, level->span,
 				  "level '%s' has %u kinds of children, and at most %d are possible",
-				  level->name, level->part_count, KIND_MAX);
+				  level->name, kinds, KIND_MAX);
 		diag_help(lower->diags, "write children that are alike once, with their number: '2 * node'");
 	}
-	if (level->part_count > 1 && cluster->part_count > 1) {
+	if (kinds > 1 && cluster->part_count > 1) {
 		good = diag_error(lower->diags, E_CHILDREN,
 				  cluster->part[1]->span,
 				  "a level with several kinds of children must be the outermost");
@@ -197,6 +209,7 @@ static bool lower_kind(struct lower *lower, const struct record *cluster,
 	bool good;
 
 	variant->record = record;
+	variant->kind = kind;
 	if (device && device->value->kind == VALUE_RECORD)
 		variant->device = device->value->record;
 	lower->ir = ARENA_NEW(lower->arena, struct ir);
@@ -414,11 +427,12 @@ static void name_kinds(struct lower *lower, const struct record *level,
 
 	for (uint32_t k = 0; k < kinds->count; k++) {
 		struct ir_topology *topology = &kinds->at[k].topology;
+		uint32_t kind = kinds->at[k].kind;
 
 		kinds->equal.topology.kind[k] = (struct ir_kind){
-			.name = kind_name(lower, level, k),
-			.span = level->part[k]->span,
-			.count = level->part_repeat[k],
+			.name = kind_name(lower, level, kind),
+			.span = level->part[kind]->span,
+			.count = level->part_repeat[kind],
 			.first_device = devices,
 		};
 		devices += topology->device_count;
@@ -441,9 +455,10 @@ bool lower_kinds(struct lower *lower)
 		return false;
 	level = cluster->part[0];
 	kinds = ARENA_NEW(lower->arena, struct lower_kinds);
-	kinds->count = level->part_count;
-	for (uint32_t k = 0; k < kinds->count; k++)
-		good = lower_kind(lower, cluster, k, &kinds->at[k]) && good;
+	for (uint32_t i = 0; i < level->part_count; i++)
+		if (level->part_repeat[i])
+			good = lower_kind(lower, cluster, i,
+					  &kinds->at[kinds->count++]) && good;
 	if (!good)
 		return false;
 	if (!total_devices(kinds))

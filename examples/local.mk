@@ -20,6 +20,8 @@ EXTRA_DIST += \
 	%D%/llama3-70b-fat-tree/README.md \
 	%D%/llama3-70b-fat-tree/expected.summary \
 	%D%/llama3-70b-fat-tree/llama3.nest \
+	%D%/llama3-70b-h100-a100/README.md \
+	%D%/llama3-70b-h100-a100/expected.summary \
 	%D%/llama3-70b-h100-a100/llama3.nest \
 	%D%/mixtral-8x7b-dragonfly/README.md \
 	%D%/mixtral-8x7b-dragonfly/expected.summary \

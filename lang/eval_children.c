@@ -112,7 +112,7 @@ static bool make_child(struct maker *maker, const struct ast *expression)
 	if (!eval_expression(eval, maker->inside, child, &value) ||
 	    !eval_force(eval, child->span, &value))
 		return false;
-	return !count || push_child(maker, &value, (uint32_t)count, child->span);
+	return push_child(maker, &value, (uint32_t)count, child->span);
 }
 
 /* A list made elsewhere, such as an argument. */
@@ -151,6 +151,15 @@ static struct value children_value(struct maker *maker, struct span span)
 			       .item_count = (uint32_t)count };
 }
 
+/* A kind of which there are none keeps its place, for values listed by kind. */
+static bool has_children(const struct maker *maker)
+{
+	for (size_t i = 0; i < maker->repeat.count; i++)
+		if (maker->repeat.at[i])
+			return true;
+	return false;
+}
+
 /* `if` may choose between lists. */
 static bool choose_list(struct maker *maker, const struct ast **expression)
 {
@@ -180,7 +189,7 @@ void maker_children(struct maker *maker, const struct ast *item)
 			good = make_child(maker, expression->child[i]) && good;
 	else if (good)
 		good = make_listed(maker, expression);
-	if (good && !maker->part.count) {
+	if (good && !has_children(maker)) {
 		good = diag_error(diags, E_CHILDREN, expression->span,
 				  "a level without children joins nothing");
 		diag_help(diags,
