@@ -500,6 +500,8 @@ static void report_kinds(struct inquiry *inquiry,
 	const struct ir_topology *topology = &inquiry->ir->topology;
 	struct diags *diags = &inquiry->compilation->diags;
 
+	diag_note(diags, SPAN_NONE,
+		  "this is with every device of the cluster as small as the smallest");
 	for (uint32_t k = 0; k < topology->kind_count; k++) {
 		const struct solve_failure *own = &failure->kind[k];
 		const struct plan *nearest = &own->nearest;

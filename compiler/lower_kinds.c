@@ -325,8 +325,6 @@ static void merge_device(struct ir_device *into, const struct ir_device *from)
 	into->memory_bytes = least(into->memory_bytes, from->memory_bytes);
 	into->reserve_bytes = most(into->reserve_bytes, from->reserve_bytes);
 	into->group_bytes = most(into->group_bytes, from->group_bytes);
-	into->dollars_per_s = most(into->dollars_per_s, from->dollars_per_s);
-	into->watts = most(into->watts, from->watts);
 }
 
 /* The slowest device's record with the least memory, for `device.memory`. */
@@ -353,6 +351,26 @@ static struct record *device_with_memory(struct lower *lower,
 	return record;
 }
 
+/* Price and power are no matter of waiting: the mean over the children, which have
+ * equally many devices in the equal part. */
+static void mean_rates(const struct lower_kinds *kinds, struct ir_device *device)
+{
+	double children = 0;
+
+	device->dollars_per_s = device->watts = 0;
+	for (uint32_t k = 0; k < kinds->count; k++) {
+		const struct ir_topology *topology = &kinds->at[k].topology;
+		double count = topology->level[topology->level_count - 1]
+				       .network.fanout;
+
+		device->dollars_per_s += count * topology->device.dollars_per_s;
+		device->watts += count * topology->device.watts;
+		children += count;
+	}
+	device->dollars_per_s /= children;
+	device->watts /= children;
+}
+
 static void lower_equal_part(struct lower *lower, struct lower_kinds *kinds)
 {
 	enum ir_precision precision = lower->ir->job.precision;
@@ -372,6 +390,7 @@ static void lower_equal_part(struct lower *lower, struct lower_kinds *kinds)
 			deepest = k;
 	}
 	device = kinds->at[slowest].topology.device;
+	mean_rates(kinds, &device);
 	equal->topology = kinds->at[deepest].topology;
 	text_init(&name, lower->arena);
 	for (uint32_t k = 0; k < kinds->count; k++) {

@@ -99,15 +99,30 @@ void sites_describe(const struct sites *sites, struct text *out)
 	}
 }
 
+/* Of a cluster whose devices all count as the slowest: the mean over its children,
+ * which have equally many of the devices that count. */
+static double mean_peak(const struct ir *ir)
+{
+	const struct ir_topology *topology = &ir->topology;
+	double sum = 0, children = 0;
+
+	if (!topology->kind_count)
+		return topology->device.peak_flops[ir->job.precision];
+	for (uint32_t k = 0; k < topology->kind_count; k++) {
+		const struct ir_kind *kind = &topology->kind[k];
+
+		sum += kind->count * mean_peak(kind->only);
+		children += kind->count;
+	}
+	return sum / children;
+}
+
 double sites_peak_flops(const struct sites *sites)
 {
 	double sum = 0, ranks = 0;
 
 	for (uint32_t i = 0; i < sites->count; i++) {
-		const struct ir *ir = sites->at[i].ir;
-
-		sum += sites->at[i].ranks *
-		       ir->topology.device.peak_flops[ir->job.precision];
+		sum += sites->at[i].ranks * mean_peak(sites->at[i].ir);
 		ranks += sites->at[i].ranks;
 	}
 	return sum / ranks;

@@ -43,7 +43,8 @@ void cluster_describe(const struct ir_topology *topology, struct text *out);
 /* "16 of 16 h100_node, 3 of 8 a100_node" that a plan uses, fully or in part. */
 void sites_describe(const struct sites *sites, struct text *out);
 
-/* The peak rate of the devices used, in the mean. */
+/* The peak rate of the devices used, in the mean; where all count as the slowest, of
+ * those of the cluster. */
 double sites_peak_flops(const struct sites *sites);
 
 /* The number of the innermost group of devices, such as a node, in the cluster. */
