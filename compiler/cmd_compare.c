@@ -15,6 +15,7 @@
 #include "compiler/json_print.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
+#include "compiler/site.h"
 
 /* One line of the table. */
 struct contender {
@@ -150,8 +151,8 @@ static void print_title(const struct comparison *comparison, struct text *out)
 	text_printf(out, "%s (", ir->model.name);
 	describe_parameters((double)ir->model.parameters, out);
 	text_printf(out, " parameters, %u layers) on ", ir->model.layer_count);
-	describe_count(ir->topology.device_count, out);
-	text_printf(out, " x %s, ", ir->topology.device.name);
+	cluster_describe(&ir->topology, out);
+	text_append(out, ", ");
 	describe_count(ir->job.global_batch, out);
 	text_append(out, " x ");
 	describe_count(ir->model.sequence_length, out);
@@ -282,7 +283,7 @@ static void print_json(const struct comparison *comparison, struct text *out)
 						     &comparison->row[i]));
 	root = json_pack("{s:s,s:s,s:s,s:I,s:o}", "schema", "nest.compare/1",
 			 "model", ir->model.name, "job", ir->job.name, "devices",
-			 (json_int_t)ir->topology.device_count, "plans", rows);
+			 (json_int_t)cluster_devices(&ir->topology), "plans", rows);
 	if (comparison->proof)
 		json_object_set_new(root, "certificate",
 			json_pack("{s:f,s:f,s:f}", "value", comparison->proof->value,

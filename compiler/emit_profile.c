@@ -138,6 +138,13 @@ bool emit_profile(const struct emit_input *input, struct text *out)
 	const struct ir *ir = input->ir;
 	struct rows rows = { .input = input };
 
+	if (ir->topology.kind_count) {
+		diag_error(&input->compilation->diags, E_NOT_YET, ir->topology.span,
+			   "a profile is of one device type, and this cluster has several");
+		diag_help(&input->compilation->diags,
+			  "give the job a topology of one kind of device");
+		return false;
+	}
 	for (uint32_t i = 0; i < input->problem->shape_count; i++)
 		for (uint32_t j = 0; j < ir->model.class_count; j++)
 			push_rows(&rows, i, j);

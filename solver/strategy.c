@@ -104,18 +104,16 @@ static void price_on_graph(const struct attempts *attempts,
 			   plan->time_s;
 }
 
-enum solve_status strategy_solve(const struct problem *problem,
-				 enum strategy strategy,
-				 const struct solve_limits *limits,
-				 struct arena *arena, struct solve_result *result)
+/* On devices that are alike. */
+static enum solve_status solve_alike(const struct problem *problem,
+				     enum strategy strategy, struct arena *arena,
+				     struct solve_result *result)
 {
 	struct problem flat = *problem;	/* priced on the graph, if any, at the end */
 	struct attempts attempts;
 	struct arena scratch;
 
 	flat.graph = NULL;
-	if (strategy == STRATEGY_NEST)
-		return solve(problem, limits, arena, result);
 	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
 	arena_init(&scratch);
 	attempts_init(&attempts, &flat, arena, &scratch);
@@ -132,4 +130,44 @@ enum solve_status strategy_solve(const struct problem *problem,
 		price_on_graph(&attempts, problem, arena, &result->plan);
 	}
 	return result->status;
+}
+
+/* None of the strategies knows device types: each is given every kind alone, and all
+ * devices as the slowest, and keeps the best. */
+static enum solve_status solve_mixed(const struct problem *problem,
+				     enum strategy strategy, struct arena *arena,
+				     struct solve_result *result)
+{
+	struct problem alike = *problem;
+	struct solve_result other;
+
+	alike.kind_count = 0;
+	solve_alike(&alike, strategy, arena, result);
+	for (uint32_t k = 0; k < problem->kind_count; k++) {
+		solve_alike(problem->kind[k], strategy, arena, &other);
+		if (other.status != SOLVE_FEASIBLE ||
+		    (result->status == SOLVE_FEASIBLE &&
+		     other.plan.time_s >= result->plan.time_s))
+			continue;
+		*result = other;
+		result->plan.segment_count = 1;
+		result->plan.segment[0] = (struct segment){
+			.kind = k,
+			.ranks = other.plan.choice.pipeline,
+			.placement = other.plan.placement,
+		};
+	}
+	return result->status;
+}
+
+enum solve_status strategy_solve(const struct problem *problem,
+				 enum strategy strategy,
+				 const struct solve_limits *limits,
+				 struct arena *arena, struct solve_result *result)
+{
+	if (strategy == STRATEGY_NEST)
+		return solve(problem, limits, arena, result);
+	if (problem->kind_count)
+		return solve_mixed(problem, strategy, arena, result);
+	return solve_alike(problem, strategy, arena, result);
 }

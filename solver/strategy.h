@@ -31,6 +31,9 @@
  *		in the frameworks plans are written for, all have the same one.
  *	nest	the search of solver.h, which is exact.
  *
+ * On a cluster of several device types each gets every type alone, and all devices
+ * as the slowest (mixed.h), and the best of these plans is its own.
+ *
  * Phaze and Alpa do not know interleaving. Every strategy but nest proves nothing.
  */
 #ifndef NEST_SOLVER_STRATEGY_H
