@@ -458,7 +458,7 @@ static double family_low(struct mixed_run *run, const struct mixed_family *famil
 		if (!run->problem->recompute[r])
 			continue;
 		time = mixed_space_bound(&run->space, family, family->ranks_most,
-					 (enum recompute)r);
+					 (enum recompute)r, INFINITY);
 		low = time < low ? time : low;
 	}
 	return low;
@@ -477,6 +477,15 @@ static bool family_may_win(struct mixed_run *run,
 	return look_ahead(run, &outlook, objective);
 }
 
+/* The time beyond which no plan is of interest. */
+static double time_most(const struct mixed_run *run)
+{
+	const struct incumbent *incumbent = run->incumbent;
+
+	return incumbent->found && incumbent->time_only ?
+		       incumbent->merit.objective[0] * (1 + 2 * TIE) : INFINITY;
+}
+
 static void open_family(struct mixed_run *run, uint32_t index)
 {
 	const struct mixed_family *family = &run->space.family.at[index];
@@ -491,7 +500,8 @@ static void open_family(struct mixed_run *run, uint32_t index)
 			entry.recompute = (enum recompute)r;
 			entry.low_s = mixed_space_bound(&run->space, family,
 							entry.ranks.ranks,
-							entry.recompute);
+							entry.recompute,
+							time_most(run));
 			if (!family_may_win(run, family, entry.low_s, &objective)) {
 				run->result->certificate.bounded +=
 					entry_policies(run, &entry);

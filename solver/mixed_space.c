@@ -287,15 +287,18 @@ static double bound_several(const struct speeds *speeds, struct arena *arena)
 	for (uint32_t s = speeds->count; s-- > 0;) {
 		double *other = behind;
 
-		for (uint32_t begin = 0; begin <= length; begin++) {
+		/* The first kind begins with the chain. */
+		for (uint32_t begin = 0; begin <= (s ? length : 0); begin++) {
 			own[begin] = INFINITY;
 			for (uint32_t end = begin + 1; end <= length; end++) {
 				double time = stretch(speeds, s, begin, end);
-				double all = most(speeds->micro_batches * time /
-							  speeds->ranks[s],
-						  time + behind[end]);
+				double load = speeds->micro_batches * time /
+					      speeds->ranks[s];
+				double all = most(load, time + behind[end]);
 
 				own[begin] = all < own[begin] ? all : own[begin];
+				if (load > own[begin])
+					break;
 			}
 		}
 		behind = own;
@@ -328,8 +331,10 @@ static double bound_sum(const struct speeds *speeds)
 
 double mixed_space_bound(struct mixed_space *space,
 			 const struct mixed_family *family,
-			 const uint32_t ranks[KIND_MAX], enum recompute recompute)
+			 const uint32_t ranks[KIND_MAX], enum recompute recompute,
+			 double limit_s)
 {
+	double sum;
 	struct speeds speeds = {
 		.ranks = ranks,
 		.count = family->kind_count,
@@ -348,7 +353,8 @@ double mixed_space_bound(struct mixed_space *space,
 	speeds.loops = 1 + (family->micro_batches - 1) / pipeline;
 	if (family->kind_count == 2)
 		return bound_pair(&speeds);
-	if (space->chain_length > LONG_CHAIN)
-		return bound_sum(&speeds);
+	sum = bound_sum(&speeds);
+	if (sum > limit_s || space->chain_length > LONG_CHAIN)
+		return sum;
 	return bound_several(&speeds, space->arena);
 }

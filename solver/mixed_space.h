@@ -66,9 +66,11 @@ const double *mixed_space_through(struct mixed_space *space, uint32_t kind,
 
 /* No plan with at most so many ranks of each kind is faster under that policy:
  * for every place at which the chain may pass from one kind to the next, the
- * time before the slowest rank of each kind + m x its own. */
+ * time before the slowest rank of each kind + m x its own. Beyond limit_s the exact
+ * bound is not looked for. */
 double mixed_space_bound(struct mixed_space *space,
 			 const struct mixed_family *family,
-			 const uint32_t ranks[KIND_MAX], enum recompute recompute);
+			 const uint32_t ranks[KIND_MAX], enum recompute recompute,
+			 double limit_s);
 
 #endif
