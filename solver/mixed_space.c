@@ -309,24 +309,30 @@ static double bound_several(const struct speeds *speeds, struct arena *arena)
 	return found;
 }
 
-/* All ranks together, each layer on the kind that runs it fastest. */
-static double bound_sum(const struct speeds *speeds)
+/* All ranks together. With W_k the time of the whole chain on kind k, a rank of k
+ * that is busy for T does at most T / W_k of it, and a layer counts at least
+ * the least of its shares of these W_k: T is at least the sum of those shares over
+ * the sum of ranks_k / W_k. */
+static double bound_shares(const struct speeds *speeds)
 {
-	double sum = 0, ranks = 0;
+	double whole[KIND_MAX], rate = 0, shares = 0;
 
+	for (uint32_t s = 0; s < speeds->count; s++) {
+		whole[s] = stretch(speeds, s, 0, speeds->length);
+		rate += speeds->ranks[s] / whole[s];
+	}
 	for (uint32_t i = 0; i < speeds->length; i++) {
-		double best = INFINITY;
+		double least = INFINITY;
 
 		for (uint32_t s = 0; s < speeds->count; s++) {
-			double time = stretch(speeds, s, i, i + 1);
+			double share = stretch(speeds, s, i, i + 1) / whole[s];
 
-			best = time < best ? time : best;
+			least = share < least ? share : least;
 		}
-		sum += best;
+		shares += least;
 	}
-	for (uint32_t s = 0; s < speeds->count; s++)
-		ranks += speeds->ranks[s];
-	return speeds->micro_batches * sum / ranks;
+	return rate > 0 && isfinite(rate) && isfinite(shares) ?
+		       speeds->micro_batches * shares / rate : 0;
 }
 
 double mixed_space_bound(struct mixed_space *space,
@@ -334,7 +340,7 @@ double mixed_space_bound(struct mixed_space *space,
 			 const uint32_t ranks[KIND_MAX], enum recompute recompute,
 			 double limit_s)
 {
-	double sum;
+	double shares;
 	struct speeds speeds = {
 		.ranks = ranks,
 		.count = family->kind_count,
@@ -353,8 +359,8 @@ double mixed_space_bound(struct mixed_space *space,
 	speeds.loops = 1 + (family->micro_batches - 1) / pipeline;
 	if (family->kind_count == 2)
 		return bound_pair(&speeds);
-	sum = bound_sum(&speeds);
-	if (sum > limit_s || space->chain_length > LONG_CHAIN)
-		return sum;
+	shares = bound_shares(&speeds);
+	if (shares > limit_s || space->chain_length > LONG_CHAIN)
+		return shares;
 	return bound_several(&speeds, space->arena);
 }
