@@ -12,6 +12,7 @@
 #include "compiler/layout.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/profile.h"
+#include "compiler/recompute_module.h"
 #include "compiler/site.h"
 #include "lang/compilation.h"
 #include "solver/layer.h"
@@ -122,6 +123,24 @@ static const char *local_shape(const struct explanation *explanation,
 	return text.at;
 }
 
+/* What the operator keeps under the plan's policy; where only the first layers of a
+ * chunk are recomputed whole, in the others. */
+static double kept_bytes(const struct explanation *explanation,
+			 const struct ir_class *class,
+			 const struct operator_cost *cost)
+{
+	const struct choice *choice = &explanation->plan->choice;
+
+	switch (recompute_of_class(class, choice->recompute)) {
+	case RECOMPUTE_SELECTIVE:
+		return cost->selective_saved_bytes;
+	case RECOMPUTE_FULL:
+		return choice->recompute_layers ? cost->saved_bytes : 0;
+	default:
+		return cost->saved_bytes;
+	}
+}
+
 static void print_operators(struct explanation *explanation,
 			    const struct ir_class *class,
 			    const struct layout_result *layout)
@@ -138,7 +157,8 @@ static void print_operators(struct explanation *explanation,
 			    local_shape(explanation, class, cost, i),
 			    seconds(explanation, cost->forward_s),
 			    seconds(explanation, cost->backward_s),
-			    bytes(explanation, cost->saved_bytes),
+			    bytes(explanation,
+				  kept_bytes(explanation, class, cost)),
 			    place(explanation, class->operator[i].span));
 	}
 }
@@ -182,7 +202,8 @@ static void print_work(struct explanation *explanation,
 			    bytes(explanation, cost->forward_bytes),
 			    seconds(explanation, cost->forward_s),
 			    seconds(explanation, cost->backward_s),
-			    bytes(explanation, cost->saved_bytes),
+			    bytes(explanation,
+				  kept_bytes(explanation, class, cost)),
 			    count_text(explanation, cost->parameters),
 			    place(explanation, class->operator[i].span));
 	}
@@ -315,8 +336,7 @@ static void print_class(struct explanation *explanation, uint32_t index,
 		print_work(explanation, class, &layout);
 	else
 		print_operators(explanation, class, &layout);
-	print_sum(explanation, cost, class->is_block ? choice->recompute :
-						       RECOMPUTE_NONE);
+	print_sum(explanation, cost, recompute_of_class(class, choice->recompute));
 	if (layer_may_be_kept(explanation->problem, choice, index))
 		print_sum(explanation,
 			  problem_cost_at(explanation->problem, choice->shape,

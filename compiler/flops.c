@@ -111,13 +111,14 @@ static void add_layers(const struct ir *ir, uint32_t class_index, uint32_t count
 	uint32_t chosen = ir_recompute_modules(&ir->job);
 	uint32_t *modules = recompute_modules_of(class, arena);
 
+	recompute = recompute_of_class(class, recompute);
 	for (uint32_t i = 0; i < class->operator_count; i++) {
 		bool redone = recompute == RECOMPUTE_FULL ||
 			      (recompute == RECOMPUTE_SELECTIVE &&
 			       (modules[i] & chosen));
 
-		add_operator(ir, class, &class->operator[i],
-			     class->is_block && redone, count, flops);
+		add_operator(ir, class, &class->operator[i], redone, count,
+			     flops);
 	}
 }
 

@@ -111,6 +111,7 @@ struct operator_cost {
 	bool is_expert;				/* they belong to experts */
 	double saved_bytes;			/* first kept by this operator: inputs,
 						 * masks, scores */
+	double selective_saved_bytes;		/* the same under selective recomputation */
 	double output_bytes;
 	enum layout output_layout;		/* as produced, before any conversion */
 	uint64_t local[IR_RANK_MAX];		/* local output shape; of a routed value:

@@ -31,6 +31,8 @@ struct keeper {
 	uint32_t operator;		/* IR_NONE: not kept */
 	double element_bytes;
 	bool selective;
+	uint32_t reader;		/* of a module that it stays for; where selective
+					 * and not kept */
 };
 
 /* The module that makes a value again; RECOMPUTE_MODULE_COUNT: none. */
@@ -166,6 +168,13 @@ static double own_bytes(const struct layout_walk *walk, uint32_t index)
 	}
 }
 
+static void count_selective(struct layout_walk *walk, uint32_t operator,
+			    double bytes)
+{
+	walk->result->operator[operator].selective_saved_bytes += bytes;
+	walk->result->selective_saved_bytes += bytes;
+}
+
 /* Counts bytes that an operator keeps, for one policy and the other. */
 static void count(struct layout_walk *walk, uint32_t operator, double bytes,
 		  bool selective)
@@ -173,7 +182,7 @@ static void count(struct layout_walk *walk, uint32_t operator, double bytes,
 	walk->result->operator[operator].saved_bytes += bytes;
 	walk->result->saved_bytes += bytes;
 	if (selective)
-		walk->result->selective_saved_bytes += bytes;
+		count_selective(walk, operator, bytes);
 }
 
 /* Bytes that a module makes again while it is redone. */
@@ -240,6 +249,13 @@ static double transient_bytes(const struct layout_walk *walk, uint32_t index)
 	return bytes + cost->output_bytes;
 }
 
+static void stay(struct keeper *keeper, uint32_t reader)
+{
+	if (!keeper->selective)
+		keeper->reader = reader;
+	keeper->selective = true;
+}
+
 /* A module that is redone keeps what enters it. */
 static void keep_entering(const struct layout_walk *walk, struct keeper *keeper,
 			  uint32_t index)
@@ -249,9 +265,9 @@ static void keep_entering(const struct layout_walk *walk, struct keeper *keeper,
 	if (walk->operator[index].module == RECOMPUTE_MODULE_COUNT)
 		return;
 	for (uint32_t i = 0; i < operator->input_count; i++)
-		if (!is_part_of_key(operator, i))
-			keeper[operator->input[i]].selective |=
-				stays(walk, operator->input[i], index);
+		if (!is_part_of_key(operator, i) &&
+		    stays(walk, operator->input[i], index))
+			stay(&keeper[operator->input[i]], index);
 }
 
 /* The shared part of a key enters the module that puts keys together. */
@@ -262,7 +278,7 @@ static void keep_shared_key(const struct layout_walk *walk,
 
 	if (operator->kind == IR_ATTENTION && operator->input_count > 3 &&
 	    module_of(walk, operator->input[1]) != RECOMPUTE_MODULE_COUNT)
-		keeper[operator->input[3]].selective = true;
+		stay(&keeper[operator->input[3]], index);
 }
 
 static void count_value(struct layout_walk *walk, const struct keeper *keeper,
@@ -278,7 +294,7 @@ static void count_value(struct layout_walk *walk, const struct keeper *keeper,
 	if (kept)
 		count(walk, keeper->operator, bytes, keeper->selective);
 	else if (keeper->selective)
-		walk->result->selective_saved_bytes += bytes;
+		count_selective(walk, keeper->reader, bytes);
 	if (kept && !keeper->selective)
 		count_redone(walk, redone, module_of(walk, value), bytes);
 }

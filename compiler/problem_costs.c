@@ -5,6 +5,7 @@
  * policy has, what full recomputation adds; so each policy's are contiguous.
  */
 #include "compiler/problem_build.h"
+#include "compiler/recompute_module.h"
 
 /* One class under one shape, while it is priced. */
 struct pricing {
@@ -68,10 +69,13 @@ static void push_collectives(struct problem_build *build,
 			     struct pricing *pricing)
 {
 	const struct layout_result *result = &pricing->result;
-	bool block = build->ir->model.class[pricing->class_index].is_block;
+	const struct ir_class *class =
+		&build->ir->model.class[pricing->class_index];
+	bool partly = recompute_of_class(class, RECOMPUTE_SELECTIVE) ==
+		      RECOMPUTE_SELECTIVE;
 
 	pricing->first = (uint32_t)build->collective.count;
-	for (uint32_t i = 0; block && i < result->inferred_count; i++) {
+	for (uint32_t i = 0; partly && i < result->inferred_count; i++) {
 		const struct inferred *inferred = &result->inferred[i];
 
 		if (!inferred->selective)
@@ -82,7 +86,7 @@ static void push_collectives(struct problem_build *build,
 	for (uint32_t i = 0; i < result->inferred_count; i++)
 		push_collective(build, pricing, &result->inferred[i], false);
 	pricing->base_count = result->inferred_count;
-	for (uint32_t i = 0; block && i < result->inferred_count; i++) {
+	for (uint32_t i = 0; class->is_block && i < result->inferred_count; i++) {
 		if (result->inferred[i].backward)
 			continue;
 		push_collective(build, pricing, &result->inferred[i], true);
@@ -104,9 +108,8 @@ static struct problem_cost policy_cost(const struct problem_build *build,
 		.collective_count = pricing->base_count,
 	};
 
-	if (!build->ir->model.class[pricing->class_index].is_block)
-		return cost;
-	switch (recompute) {
+	switch (recompute_of_class(&build->ir->model.class[pricing->class_index],
+				   recompute)) {
 	case RECOMPUTE_SELECTIVE:
 		cost.backward_s += result->selective_forward_s;
 		cost.saved_bytes = result->selective_saved_bytes;

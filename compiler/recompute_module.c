@@ -38,6 +38,15 @@ bool recompute_module_discards(enum recompute_module module)
 	return module_table[module].discards;
 }
 
+enum recompute recompute_of_class(const struct ir_class *class,
+				  enum recompute policy)
+{
+	bool partly = policy == RECOMPUTE_SELECTIVE &&
+		      ir_find_operator(class, IR_ATTENTION);
+
+	return class->is_block || partly ? policy : RECOMPUTE_NONE;
+}
+
 const char *const *recompute_module_names(void)
 {
 	return module_names;

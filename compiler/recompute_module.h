@@ -46,6 +46,12 @@ const char *recompute_module_name(enum recompute_module module);
 const char *recompute_module_what(enum recompute_module module);
 bool recompute_module_discards(enum recompute_module module);
 
+/* What the layers of a class do under a policy. Those beside the blocks keep
+ * everything; one with an attention of its own (multi-token prediction) takes part in
+ * selective recomputation. */
+enum recompute recompute_of_class(const struct ir_class *class,
+				  enum recompute policy);
+
 /* All names, RECOMPUTE_MODULE_COUNT of them. */
 const char *const *recompute_module_names(void);
 /* The module called so; RECOMPUTE_MODULE_COUNT if there is none. */

@@ -72,12 +72,20 @@ static void check_kept(const char *model, const char *class,
 		       double selective)
 {
 	struct layout_result result;
+	double sum = 0;
 	struct spec spec;
+	uint32_t i = 0;
 
 	lower_modules(&spec, model, modules);
 	result = infer(&spec, class, &alone);
 	assert_number(result.saved_bytes / tokens, all);
 	assert_number(result.selective_saved_bytes / tokens, selective);
+	/* What is shown for each operator adds up. */
+	while (strcmp(spec.ir->model.class[i].name, class))
+		i++;
+	for (uint32_t j = 0; j < spec.ir->model.class[i].operator_count; j++)
+		sum += result.operator[j].selective_saved_bytes;
+	assert_number(sum / tokens, selective);
 	spec_release(&spec);
 }
 
@@ -162,6 +170,31 @@ static void kept_deepseek(void **state)
 	check_kept("deepseek_v3", "latent_moe_block",
 		   "mla_up_proj, layernorm, moe_act", 4096, all,
 		   all - up - 2 * h - expert);
+}
+
+/* The block of a prediction layer is recomputed as the others are, what joins it
+ * and its head are not; no layer at the ends takes part. */
+static void policies_of_classes(void **state)
+{
+	const struct ir_class *class;
+	struct spec spec;
+
+	(void)state;
+	lower_modules(&spec, "deepseek_v3(prediction = 1)", "mla_up_proj");
+	for (uint32_t i = 0; i < spec.ir->model.class_count; i++) {
+		class = &spec.ir->model.class[i];
+		if (class->is_block) {
+			assert_int_equal(recompute_of_class(class, RECOMPUTE_FULL),
+					 RECOMPUTE_FULL);
+			continue;
+		}
+		assert_int_equal(recompute_of_class(class, RECOMPUTE_FULL),
+				 RECOMPUTE_NONE);
+		assert_int_equal(recompute_of_class(class, RECOMPUTE_SELECTIVE),
+				 strcmp(class->name, "latent_prediction") ?
+					 RECOMPUTE_NONE : RECOMPUTE_SELECTIVE);
+	}
+	spec_release(&spec);
 }
 
 static double forward_s(const struct layout_result *result,
@@ -297,6 +330,7 @@ int main(void)
 		cmocka_unit_test(kept_bert),
 		cmocka_unit_test(kept_mixtral),
 		cmocka_unit_test(kept_deepseek),
+		cmocka_unit_test(policies_of_classes),
 		cmocka_unit_test(work_of_mlp),
 		cmocka_unit_test(work_of_attention),
 		cmocka_unit_test(work_of_experts),
