@@ -1,0 +1,1 @@
+nestc test published.nest
