@@ -57,7 +57,18 @@ static struct contender *add_row(struct comparison *comparison, const char *name
 	return row;
 }
 
-/* False after a reported fault. */
+static const char *why_none(enum solve_status status, enum strategy strategy,
+			    const struct contender *row)
+{
+	if (status == SOLVE_UNROUTED)
+		return "no plan: none that was priced on the graph is allowed";
+	if (strategy == STRATEGY_NEST)
+		return "no plan within the time limit";
+	return row->tried && row->tried == row->over_memory ?
+		"no plan: none that it tried fits in memory" :
+		"no plan: none that it tried is allowed";
+}
+
 static enum status add_strategy(struct comparison *comparison, const struct cli *cli,
 				enum strategy strategy)
 {
@@ -80,11 +91,7 @@ static enum status add_strategy(struct comparison *comparison, const struct cli 
 	row->found = result->status == SOLVE_OPTIMAL ||
 		     result->status == SOLVE_FEASIBLE;
 	if (!row->found) {
-		row->about = strategy == STRATEGY_NEST ?
-			"no plan within the time limit" :
-			row->tried && row->tried == row->over_memory ?
-			"no plan: none that it tried fits in memory" :
-			"no plan: none that it tried is allowed";
+		row->about = why_none(result->status, strategy, row);
 		return STATUS_DONE;
 	}
 	row->plan = &result->plan;
@@ -248,6 +255,14 @@ static void set_choice(const struct problem *problem, const struct plan *plan,
 		"recompute", recompute_name(choice->recompute),
 		"devices", (json_int_t)plan->devices);
 
+	json_object_set_new(degrees, "recompute_layers_per_chunk",
+		json_integer(variable_of_plan(VARIABLE_RECOMPUTE_LAYERS, problem,
+					      plan)));
+	json_object_set_new(degrees, "schedule", json_string(
+		choice->schedule == SCHEDULE_1F1B ? "1f1b" :
+						    schedule_name(choice->schedule)));
+	json_object_set_new(degrees, "shard_level",
+			    json_integer((json_int_t)choice->shard_level));
 	json_object_set_new(object, "parallelism", degrees);
 }
 
