@@ -50,6 +50,9 @@ static void push_link(struct graph_lowering *lowering, uint32_t from,
 		.rate_Bps = wire->bandwidth_Bps * wire->efficiency * wire->count,
 		.latency_s = wire->latency_s,
 		.overhead_s = wire->overhead_s,
+		.short_rate_Bps = wire->bandwidth_Bps * wire->short_efficiency *
+				  wire->count,
+		.short_overhead_s = wire->short_overhead_s,
 		.family = family,
 	};
 }
@@ -106,6 +109,9 @@ static void push_devices(struct graph_lowering *lowering)
 			graph->device[devices++].vertex = own;
 			push_link(lowering, own, v, &vertex->inside, out);
 			push_link(lowering, v, own, &vertex->inside, in);
+			lowering->link[lowering->link_count - 1].inner =
+				lowering->link[lowering->link_count - 2].inner =
+				true;
 		}
 	}
 }
@@ -136,6 +142,12 @@ static void make_graph(struct graph_lowering *lowering)
 	push_devices(lowering);
 	made->graph.link = lowering->link;
 	made->graph.link_count = lowering->link_count;
+	for (uint32_t i = 0; i < lowering->link_count; i++)
+		made->graph.has_short |=
+			lowering->link[i].short_rate_Bps <
+				lowering->link[i].rate_Bps ||
+			lowering->link[i].short_overhead_s <
+				lowering->link[i].overhead_s;
 }
 
 /* ---- checks ---- */

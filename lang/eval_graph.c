@@ -111,7 +111,8 @@ static bool vertex_add(struct maker *maker, const struct ast *item,
 /* ---- bodies of links and nodes ---- */
 
 static const char *const wire_fields[] = {
-	"bandwidth", "latency", "efficiency", "overhead", "count",
+	"bandwidth", "latency", "efficiency", "overhead", "short_efficiency",
+	"short_overhead", "count",
 };
 
 static bool check_wire_fields(struct maker *maker, const struct record *record)
@@ -129,7 +130,7 @@ static bool check_wire_fields(struct maker *maker, const struct record *record)
 			continue;
 		diag_error(diags, E_LINK_FIELD, field->span,
 			   "a link has no field '%s'", field->name);
-		diag_help(diags, "a link has bandwidth, latency, efficiency, overhead and count");
+		diag_help(diags, "a link has bandwidth, latency, efficiency, overhead, short_efficiency, short_overhead and count");
 		return false;
 	}
 	return true;
@@ -174,6 +175,28 @@ static bool wire_count(struct maker *maker, const struct record *record,
 			  number);
 }
 
+/* Both numbers of the protocol for short messages, or none. */
+static bool read_short(struct maker *maker, const struct record *record,
+		       const struct ast *item, struct graph_wire *wire)
+{
+	struct intern *intern = &maker->eval->compilation->intern;
+	bool share = record_find(record, intern_string(intern, wire_fields[4]));
+	bool fixed = record_find(record, intern_string(intern, wire_fields[5]));
+
+	wire->short_efficiency = wire->efficiency;
+	wire->short_overhead_s = wire->overhead_s;
+	if (share != fixed)
+		return diag_error(&maker->eval->compilation->diags, E_LINK_FIELD,
+				  item->span,
+				  "this link has a %s and does not say its %s",
+				  wire_fields[share ? 4 : 5],
+				  wire_fields[share ? 5 : 4]);
+	return wire_number(maker, record, wire_fields[4], UNIT_NONE, true, 0, 1,
+			   &wire->short_efficiency) &&
+	       wire_number(maker, record, wire_fields[5], UNIT_SECOND, false, 0,
+			   1e6, &wire->short_overhead_s);
+}
+
 static bool read_wire(struct maker *maker, struct scope *scope,
 		      const struct ast *item, const struct ast *body,
 		      struct graph_wire *wire)
@@ -213,6 +236,7 @@ static bool read_wire(struct maker *maker, struct scope *scope,
 			   &wire->efficiency) &&
 	       wire_number(maker, record, "overhead", UNIT_SECOND, false, 0,
 			   1e6, &wire->overhead_s) &&
+	       read_short(maker, record, item, wire) &&
 	       wire_count(maker, record, &wire->count);
 }
 
@@ -352,8 +376,13 @@ static void make_loop(struct maker *maker, struct scope *scope,
 	}
 	/* One wrong round tells enough. */
 	for (uint64_t i = 0; i < count && maker->ok; i++) {
-		struct scope *inner = scope_new(arena_of(eval), scope);
+		struct scope *inner;
 
+		if (!eval_step(eval, item->span)) {
+			maker->ok = false;
+			return;
+		}
+		inner = scope_new(arena_of(eval), scope);
 		scope_set(inner, item->name, value_at(&range, i));
 		for (uint32_t j = 0; j < body->child_count; j++)
 			make_item(maker, inner, body->child[j]);

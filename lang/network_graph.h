@@ -23,6 +23,9 @@ struct graph_wire {
 	double latency_s;
 	double efficiency;		/* share of the bandwidth that is reached */
 	double overhead_s;		/* of a whole collective or transfer, once */
+	/* By the protocol for short messages; what is above where there is none. */
+	double short_efficiency;
+	double short_overhead_s;
 	uint32_t count;			/* links side by side */
 };
 

@@ -255,14 +255,19 @@ bool graph_prepare(struct graph *graph, struct arena *arena)
 
 /* ---- ways ---- */
 
-static void way_add(const struct graph *graph, uint32_t link,
+/* stays: the way leads over one root only. */
+static void way_add(const struct graph *graph, uint32_t link, bool stays,
 		    struct graph_way *way)
 {
 	const struct graph_link *at = &graph->link[link];
 
 	way->hops++;
 	way->latency_s += at->latency_s;
-	way->overhead_s = most(way->overhead_s, at->overhead_s);
+	if (!at->inner || stays) {
+		way->overhead_s = most(way->overhead_s, at->overhead_s);
+		way->short_overhead_s = most(way->short_overhead_s,
+					     at->short_overhead_s);
+	}
 	if (at->rate_Bps < way->rate_Bps)
 		way->rate_Bps = at->rate_Bps;
 }
@@ -277,17 +282,17 @@ struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to
 	if (from == to)
 		return way;
 	if (a->up != GRAPH_NONE)
-		way_add(graph, a->up, &way);
+		way_add(graph, a->up, a->root == b->root, &way);
 	while (v != b->root) {
 		uint32_t i = graph->out_first[v];
 
 		while (!graph_leads(graph, root, graph->out[i]))
 			i++;
-		way_add(graph, graph->out[i], &way);
+		way_add(graph, graph->out[i], false, &way);
 		v = graph->link[graph->out[i]].to;
 	}
 	if (b->down != GRAPH_NONE)
-		way_add(graph, b->down, &way);
+		way_add(graph, b->down, a->root == b->root, &way);
 	return way;
 }
 
@@ -301,6 +306,7 @@ struct walk {
 	uint32_t *next;			/* the list's next vertex */
 	uint32_t *head;			/* by distance */
 	bool *waits;
+	bool brief;			/* by the protocol for short messages */
 	double *load_s;			/* by link: seconds of its rate */
 	struct graph_time *most;	/* NULL: loads are added; else the largest met */
 };
@@ -322,8 +328,11 @@ static void walk_init(struct walk *walk, const struct graph *graph,
 
 static void walk_link(struct walk *walk, uint32_t link, double bytes)
 {
+	const struct graph_link *at = &walk->graph->link[link];
+
 	if (!walk->most)
-		walk->load_s[link] += bytes / walk->graph->link[link].rate_Bps;
+		walk->load_s[link] += bytes / (walk->brief ? at->short_rate_Bps :
+							     at->rate_Bps);
 	else if (walk->load_s[link] > walk->most->time_s)
 		*walk->most = (struct graph_time){ walk->load_s[link], link };
 }
@@ -436,13 +445,14 @@ static uint32_t together(const struct graph_flow *flow, uint32_t count)
 }
 
 void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, struct graph_time *time, uint32_t class_count,
-		 struct arena *scratch)
+		 uint32_t count, bool brief, struct graph_time *time,
+		 uint32_t class_count, struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
 	struct walk walk;
 
 	walk_init(&walk, graph, scratch);
+	walk.brief = brief;
 	sort_flows(flow, count, graph->device_count, false, scratch);
 	sort_flows(flow, count, class_count, true, scratch);
 	for (uint32_t c = 0; c < class_count; c++)

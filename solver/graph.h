@@ -37,6 +37,12 @@ struct graph_link {
 	double rate_Bps;		/* all of them together, as far as reached */
 	double latency_s;
 	double overhead_s;		/* of a whole collective or transfer, once */
+	/* By the protocol for short messages (network.h); what is above where the
+	 * link has none. Transfers do not use it. */
+	double short_rate_Bps;
+	double short_overhead_s;
+	bool inner;			/* of a device that hangs: the overheads are for
+					 * what stays with its root */
 	uint32_t family;		/* links of one number are alike but for faults */
 };
 
@@ -55,6 +61,7 @@ struct graph {
 	uint32_t link_count;
 	struct graph_device *device;	/* vertex given, the rest made */
 	uint32_t device_count;
+	bool has_short;			/* some link has a protocol for short messages */
 
 	/* Made by graph_prepare. */
 	uint32_t *out_first;		/* vertex_count + 1: into out */
@@ -86,6 +93,7 @@ struct graph_way {
 	uint32_t hops;
 	double latency_s;
 	double overhead_s;
+	double short_overhead_s;
 	double rate_Bps;
 };
 
@@ -104,11 +112,11 @@ struct graph_time {
 	uint32_t link;
 };
 
-/* Flows that run at once. time[c] becomes that of the most loaded of the links that
- * flows of class c use, with the load of all flows. The order of `flow` is
- * changed. */
+/* Flows that run at once, `brief`: by the protocol for short messages. time[c] becomes
+ * that of the most loaded of the links that flows of class c use, with the load of all
+ * flows. The order of `flow` is changed. */
 void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, struct graph_time *time, uint32_t class_count,
-		 struct arena *scratch);
+		 uint32_t count, bool brief, struct graph_time *time,
+		 uint32_t class_count, struct arena *scratch);
 
 #endif

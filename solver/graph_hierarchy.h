@@ -21,7 +21,9 @@
  *	- the outermost level, if all its children reach each other over links that
  *	  lead from the one straight to the other, is full: the link is that of the
  *	  pair with most;
- *	- a hop takes the least latency of any two devices that meet at the level.
+ *	- a hop takes the least latency of any two devices that meet at the level;
+ *	- by the protocol for short messages a level keeps the share that those of its
+ *	  links keep which lose least.
  * A flow set's time on the graph is that of its most loaded link, and the most
  * loaded of the links out of a set is at least as loaded as all of them together.
  * Each term of network.h is such a load with all children as fast as the fastest;

@@ -20,6 +20,7 @@ struct pattern {
 	double *latency_s;
 	double *overhead_s;
 	struct graph_time *longest;	/* of the levels, by class */
+	bool brief;			/* by the protocol for short messages */
 };
 
 static void pattern_init(struct pattern *pattern, const struct graph *graph,
@@ -49,7 +50,7 @@ static void pattern_start(struct pattern *pattern, uint64_t capacity)
 
 static void pattern_run(struct pattern *pattern)
 {
-	graph_flows(pattern->graph, pattern->flow, pattern->count,
+	graph_flows(pattern->graph, pattern->flow, pattern->count, pattern->brief,
 		    pattern->time, pattern->groups->class_count,
 		    pattern->scratch);
 }
@@ -80,7 +81,8 @@ static double hop_s(struct pattern *pattern, uint32_t group, uint32_t from,
 					 device_at(pattern, group, to));
 	double *overhead = &pattern->overhead_s[pattern->groups->class[group]];
 
-	*overhead = most(*overhead, way.overhead_s);
+	*overhead = most(*overhead, pattern->brief ? way.short_overhead_s :
+						     way.overhead_s);
 	return way.latency_s;
 }
 
@@ -454,35 +456,54 @@ static void settle(struct protocol_lines *lines,
 	lines->broadcast.latency_s += overhead_s;
 }
 
+/* By one protocol, into by[c]; link may be NULL. */
+static void lines_by(const struct graph *graph, const struct graph_groups *groups,
+		     bool brief, struct protocol_lines *by, uint32_t *link,
+		     struct arena *scratch)
+{
+	struct pattern pattern;
+
+	pattern_init(&pattern, graph, groups, scratch);
+	pattern.brief = brief;
+	lines_hierarchical(&pattern, by);
+	lines_ring(&pattern, by);
+	lines_tree(&pattern, by);
+	lines_direct(&pattern, by);
+	for (uint32_t c = 0; c < groups->class_count; c++) {
+		settle(&by[c], groups, pattern.overhead_s[c]);
+		if (link)
+			link[c] = pattern.longest[c].link;
+	}
+}
+
 void graph_lines(const struct graph *graph, const struct graph_groups *groups,
 		 struct network_lines *lines, uint32_t *link,
 		 struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
-	struct protocol_lines *made = ARENA_ARRAY(scratch, struct protocol_lines,
-						  groups->class_count);
-	struct pattern pattern;
+	uint32_t classes = groups->class_count;
+	bool alone = groups->size < 2;
+	struct protocol_lines *by[2];
+	uint32_t *longest = ARENA_ARRAY(scratch, uint32_t, classes);
 
-	pattern_init(&pattern, graph, groups, scratch);
-	if (groups->size > 1) {
-		lines_hierarchical(&pattern, made);
-		lines_ring(&pattern, made);
-		lines_tree(&pattern, made);
-		lines_direct(&pattern, made);
-		for (uint32_t c = 0; c < groups->class_count; c++)
-			settle(&made[c], groups, pattern.overhead_s[c]);
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		by[i] = ARENA_ARRAY(scratch, struct protocol_lines, classes);
+	if (!alone)
+		lines_by(graph, groups, false, by[0], longest, scratch);
+	if (!alone && graph->has_short)
+		lines_by(graph, groups, true, by[1], NULL, scratch);
+	else
+		by[1] = by[0];
 	for (uint32_t g = 0; g < groups->count; g++) {
 		uint32_t c = groups->class[g];
 
 		lines[c] = (struct network_lines){
-			.alone = groups->size < 2,
-			.protocols = 1,
-			.by = { made[c], made[c] },
+			.alone = alone,
+			.protocols = by[1] == by[0] ? 1 : 2,
+			.by = { by[0][c], by[1][c] },
 		};
 		if (link)
-			link[c] = groups->size > 1 ? pattern.longest[c].link :
-						     GRAPH_NONE;
+			link[c] = alone ? GRAPH_NONE : longest[c];
 	}
 	arena_rewind(scratch, mark);
 }

@@ -82,6 +82,32 @@ static void find_uplinks(struct rates *rates, uint32_t level)
 
 /* ---- latencies ---- */
 
+/* Two devices that meet at a level: its latency and overheads are the least of all. */
+static void meet_at(const struct graph *graph, const struct graph_row *row,
+		    const struct graph_device *from,
+		    const struct graph_device *to, struct problem_level *level)
+{
+	uint32_t at = graph->core_of[from->root];
+	const uint32_t hangs[] = { from->up, to->down };
+	double latency = row->latency_s[at], overhead = row->overhead_s[at];
+	double brief = row->short_overhead_s[at];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct graph_link *link = &graph->link[hangs[i]];
+
+		if (hangs[i] == GRAPH_NONE)
+			continue;
+		latency += link->latency_s;
+		if (link->inner && from->root != to->root)
+			continue;
+		overhead = most(overhead, link->overhead_s);
+		brief = most(brief, link->short_overhead_s);
+	}
+	level->latency_s = fmin(level->latency_s, latency);
+	level->overhead_s = fmin(level->overhead_s, overhead);
+	level->short_overhead_s = fmin(level->short_overhead_s, brief);
+}
+
 static void find_latencies(struct rates *rates)
 {
 	const struct graph *graph = rates->graph;
@@ -91,7 +117,8 @@ static void find_latencies(struct rates *rates)
 
 	for (uint32_t l = 0; l < hierarchy->level_count; l++)
 		hierarchy->level[l].latency_s =
-			hierarchy->level[l].overhead_s = INFINITY;
+			hierarchy->level[l].overhead_s =
+			hierarchy->level[l].short_overhead_s = INFINITY;
 	for (uint32_t b = 0; b < hierarchy->device_count; b++) {
 		const struct graph_device *to =
 			&graph->device[hierarchy->device[b]];
@@ -101,30 +128,16 @@ static void find_latencies(struct rates *rates)
 				       rates->link_Bps, &row);
 		filled = to->root;
 		for (uint32_t a = 0; a < hierarchy->device_count; a++) {
-			const struct graph_device *from =
-				&graph->device[hierarchy->device[a]];
-			uint32_t at = graph->core_of[from->root], l = 0;
-			double latency = row.latency_s[at];
-			double overhead = row.overhead_s[at];
+			uint32_t l = 0;
 
 			if (a == b)
 				continue;
-			while (a / rates->owners.below[l + 1] != b / rates->owners.below[l + 1])
+			while (a / rates->owners.below[l + 1] !=
+			       b / rates->owners.below[l + 1])
 				l++;
-			if (from->up != GRAPH_NONE) {
-				latency += graph->link[from->up].latency_s;
-				overhead = most(overhead, graph->link[from->up]
-								  .overhead_s);
-			}
-			if (to->down != GRAPH_NONE) {
-				latency += graph->link[to->down].latency_s;
-				overhead = most(overhead, graph->link[to->down]
-								  .overhead_s);
-			}
-			hierarchy->level[l].latency_s =
-				fmin(hierarchy->level[l].latency_s, latency);
-			hierarchy->level[l].overhead_s =
-				fmin(hierarchy->level[l].overhead_s, overhead);
+			meet_at(graph, &row,
+				&graph->device[hierarchy->device[a]], to,
+				&hierarchy->level[l]);
 		}
 	}
 }
@@ -191,6 +204,32 @@ static double widest_pair(const struct rates *rates, uint32_t level)
 
 /* ---- levels ---- */
 
+/* The share of their rate that links out of the vertices of any child keep by the
+ * protocol for short messages, of the link that keeps most. */
+static double short_share(const struct rates *rates, uint32_t l)
+{
+	const struct graph *graph = rates->graph;
+	double share = 0;
+
+	for (uint32_t i = 0; i < graph->link_count; i++)
+		if (rates->owners.owner[l][graph->link[i].from] < children(rates, l))
+			share = most(share, graph->link[i].short_rate_Bps /
+						    graph->link[i].rate_Bps);
+	return share;
+}
+
+/* A level that loses nothing by that protocol has none. */
+static void settle_short(const struct rates *rates, uint32_t l)
+{
+	struct problem_level *level = &rates->hierarchy->level[l];
+	double share = rates->graph->has_short ? short_share(rates, l) : 1;
+
+	if (share < 1 || level->short_overhead_s < level->overhead_s)
+		level->short_efficiency = share;
+	else
+		level->short_overhead_s = 0;
+}
+
 static void settle_level(struct rates *rates, uint32_t l)
 {
 	struct problem_level *level = &rates->hierarchy->level[l];
@@ -202,6 +241,7 @@ static void settle_level(struct rates *rates, uint32_t l)
 	level->kind = LEVEL_SWITCH;
 	level->bandwidth_Bps = fmin(inner_Bps, uplink);
 	level->efficiency = 1;
+	settle_short(rates, l);
 	/* A flat ring uses the links of an inner full level less than network.h
 	 * has it, so that would be no bound there. */
 	pairs = level->fanout > 2 && l + 1 == rates->hierarchy->level_count ?

@@ -16,6 +16,7 @@ struct graph_row graph_row_new(const struct graph *graph, struct arena *arena)
 		.order = ARENA_ARRAY(arena, uint32_t, core),
 		.latency_s = ARENA_ARRAY(arena, double, core),
 		.overhead_s = ARENA_ARRAY(arena, double, core),
+		.short_overhead_s = ARENA_ARRAY(arena, double, core),
 		.width_Bps = ARENA_ARRAY(arena, double, core),
 	};
 }
@@ -50,7 +51,7 @@ static void fill_vertex(const struct graph *graph, uint32_t root, uint32_t v,
 			const double *link_Bps, struct graph_row *row)
 {
 	uint32_t at = graph->core_of[v];
-	double width = 0, overhead = INFINITY;
+	double width = 0, overhead = INFINITY, brief = INFINITY;
 
 	for (uint32_t i = graph->out_first[v]; i < graph->out_first[v + 1]; i++) {
 		uint32_t link = graph->out[i], to;
@@ -66,9 +67,12 @@ static void fill_vertex(const struct graph *graph, uint32_t root, uint32_t v,
 				     row->latency_s[to];
 		overhead = fmin(overhead, most(graph->link[link].overhead_s,
 					       row->overhead_s[to]));
+		brief = fmin(brief, most(graph->link[link].short_overhead_s,
+					 row->short_overhead_s[to]));
 	}
 	row->width_Bps[at] = width;
 	row->overhead_s[at] = overhead;
+	row->short_overhead_s[at] = brief;
 }
 
 void graph_row_fill(const struct graph *graph, uint32_t root,
@@ -79,7 +83,8 @@ void graph_row_fill(const struct graph *graph, uint32_t root,
 	for (uint32_t i = 0; i < graph->core_count; i++)
 		row->width_Bps[i] = 0;
 	row->width_Bps[first] = INFINITY;
-	row->latency_s[first] = row->overhead_s[first] = 0;
+	row->latency_s[first] = row->overhead_s[first] =
+		row->short_overhead_s[first] = 0;
 	order_vertices(graph, root, row);
 	for (uint32_t i = 1; i < row->count; i++)
 		fill_vertex(graph, root, row->order[i], link_Bps, row);

@@ -13,6 +13,7 @@ struct graph_row {
 	/* By number in the core: */
 	double *latency_s;		/* sum on the way */
 	double *overhead_s;		/* the least over the ways of the largest */
+	double *short_overhead_s;	/* the same by the protocol for short messages */
 	double *width_Bps;		/* the most over the ways of the least rate, each
 					 * link at link_Bps */
 };

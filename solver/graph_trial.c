@@ -13,7 +13,7 @@
 
 /* Plans that are routed at most, and devices x plans. */
 #define ROUTED_MAX 2000
-#define ROUTED_DEVICES_MAX 400000
+#define ROUTED_DEVICES_MAX 200000
 /* Each plan may use this share of what is left. */
 #define SHARE 3
 /* Slow links that are looked for. */
@@ -131,6 +131,8 @@ static uint64_t link_hash(const struct graph_link *link, uint64_t way,
 	hash = mix(hash, bits_of(link->rate_Bps));
 	hash = mix(hash, bits_of(link->latency_s));
 	hash = mix(hash, bits_of(link->overhead_s));
+	hash = mix(hash, bits_of(link->short_rate_Bps));
+	hash = mix(hash, bits_of(link->short_overhead_s));
 	hash = mix(hash, link->count);
 	return mix(hash, link->family);
 }

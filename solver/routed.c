@@ -151,22 +151,25 @@ static struct network_line slower(struct network_line a, struct network_line b)
 				      most(a.s_per_byte, b.s_per_byte) };
 }
 
-/* No faster than the hierarchy, whose levels have one protocol. */
-static void hold_back(struct network_lines *lines,
-		      const struct network_lines *base)
+static void hold_back_by(struct protocol_lines *at,
+			 const struct protocol_lines *by)
 {
-	struct protocol_lines *at = &lines->by[0];
-	const struct protocol_lines *by = &base->by[0];
-
-	if (lines->alone || base->alone)
-		return;
 	for (uint32_t i = 0; i < NETWORK_LINES; i++)
 		at->all_reduce[i] = slower(at->all_reduce[i], by->all_reduce[i]);
 	for (uint32_t i = 0; i < 2; i++)
 		at->half[i] = slower(at->half[i], by->half[i]);
 	at->all_to_all = slower(at->all_to_all, by->all_to_all);
 	at->broadcast = slower(at->broadcast, by->broadcast);
-	lines->by[1] = lines->by[0];
+}
+
+/* No faster than the hierarchy. */
+static void hold_back(struct network_lines *lines,
+		      const struct network_lines *base)
+{
+	if (lines->alone || base->alone)
+		return;
+	hold_back_by(&lines->by[0], &base->by[0]);
+	hold_back_by(&lines->by[1], &base->by[1]);
 }
 
 /* n_l; a group that the levels do not share out evenly counts as one level. */
@@ -316,7 +319,7 @@ static void route_boundaries(const struct router *router, bool forward)
 				    forward ? next : r, r, flow + count,
 				    &router->routed->boundary[r]);
 	}
-	graph_flows(router->problem->graph, flow, count, time, p,
+	graph_flows(router->problem->graph, flow, count, false, time, p,
 		    router->arena);
 	for (uint32_t r = 0; r < last; r++) {
 		double *s_per_byte = &router->routed->boundary[r].s_per_byte;
@@ -360,7 +363,7 @@ static void route_tied(const struct router *router)
 	count = list_pairs(router, a, b, 0, flow, &router->routed->tied);
 	count += list_pairs(router, b, a, 0, flow + count,
 			    &router->routed->tied);
-	graph_flows(problem->graph, flow, count, &time, 1, router->arena);
+	graph_flows(problem->graph, flow, count, false, &time, 1, router->arena);
 	level = placement_pipeline_level(problem, router->base, a, b);
 	router->routed->tied.s_per_byte = time.time_s;
 	router->routed->tied_latency_s = most(router->routed->tied.latency_s,

@@ -171,6 +171,8 @@ void random_graph(struct random_graph *graph, struct arena *arena,
 	draw[graph->sort](graph, devices_most);
 	if (random_chance(random, 0.4))
 		slow_down(graph);
+	graph->short_share = random_chance(random, 0.5) ?
+				     0.2 + 0.8 * random_unit(random) : 1;
 }
 
 void random_graph_prepare(const struct random_graph *from, struct arena *arena,
@@ -178,6 +180,7 @@ void random_graph_prepare(const struct random_graph *from, struct arena *arena,
 {
 	uint32_t links = (uint32_t)from->wire.count;
 	struct graph_link *link = ARENA_ARRAY(arena, struct graph_link, links);
+	bool has_short = from->short_share < 1;
 
 	*graph = (struct graph){
 		.vertex_count = from->vertices,
@@ -193,8 +196,17 @@ void random_graph_prepare(const struct random_graph *from, struct arena *arena,
 			.count = from->wire.at[i].lines,
 			.rate_Bps = from->wire.at[i].Bps,
 			.latency_s = from->wire.at[i].latency_s,
+			.overhead_s = has_short ? 2 : 1,
+			.short_rate_Bps = from->wire.at[i].Bps,
+			.short_overhead_s = 1,
 			.family = from->family.at[i],
 		};
+	for (uint32_t i = 0; i < links && has_short; i++)
+		if (link[i].from < from->devices || link[i].to < from->devices) {
+			link[i].short_rate_Bps *= from->short_share;
+			link[i].inner = from->sort != SORT_MESH;
+		}
+	graph->has_short = has_short;
 	for (uint32_t d = 0; d < from->devices; d++)
 		graph->device[d].vertex = d;
 	if (!graph_prepare(graph, arena))

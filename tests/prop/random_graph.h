@@ -28,6 +28,8 @@ struct random_graph {
 	VEC(struct flow_wire) wire;
 	VEC(uint32_t) family;		/* of each wire */
 	bool slow;			/* one link is slower than its family */
+	double short_share;		/* of their rate, kept by links of devices by the
+					 * protocol for short messages; 1: there is none */
 };
 
 /* At most so many devices, at least 4. */

@@ -41,7 +41,7 @@ static void one_way(struct small *small, uint32_t from, uint32_t to,
 {
 	small->link[small->graph.link_count++] = (struct graph_link){
 		.from = from, .to = to, .count = count, .rate_Bps = rate_Bps,
-		.latency_s = latency_s,
+		.latency_s = latency_s, .short_rate_Bps = rate_Bps,
 	};
 }
 
@@ -74,7 +74,7 @@ static void test_shares(void **state)
 	one_way(&small, 3, 1, 1, 1, 1);
 	one_way(&small, 1, 0, 1, 1, 1);
 	assert_true(graph_prepare(&small.graph, &small.arena));
-	graph_flows(&small.graph, &flow, 1, &time, 1, &small.arena);
+	graph_flows(&small.graph, &flow, 1, false, &time, 1, &small.arena);
 	/* 6 bytes at 4 a second; 2 at 1: the second decides. */
 	assert_near(time.time_s, 2);
 	assert_int_equal(time.link, 3);
@@ -138,7 +138,7 @@ static void test_classes(void **state)
 		both(&small, d, 4, 1, 1);
 	assert_true(graph_prepare(&small.graph, &small.arena));
 	assert_int_equal(small.graph.root_count, 1);
-	graph_flows(&small.graph, flow, COUNT(flow), time, 3, &small.arena);
+	graph_flows(&small.graph, flow, COUNT(flow), false, time, 3, &small.arena);
 	/* The link to 3 carries 6; that from 2 and that to 1 carry 1. */
 	assert_near(time[0].time_s, 6);
 	assert_near(time[1].time_s, 6);
@@ -221,6 +221,47 @@ static void test_lines(void **state)
 	arena_release(&small.arena);
 }
 
+/* The ports keep half of their rate by the protocol for short messages, and a third of
+ * the overhead of 3; the uplinks keep all of both. */
+static void test_short(void **state)
+{
+	static const uint32_t device[] = { 0, 1, 2, 3 }, class[] = { 0 };
+	struct graph_groups groups = {
+		.count = 1, .size = 4, .device = device, .class = class,
+		.class_count = 1, .level_count = 2, .members = { 2, 2 },
+	};
+	struct graph_hierarchy hierarchy;
+	struct network_lines lines;
+	struct small small;
+
+	(void)state;
+	rack_pair(&small, 2);
+	small.graph.has_short = true;
+	for (uint32_t i = 0; i < small.graph.link_count; i++)
+		small.link[i].overhead_s = small.link[i].short_overhead_s = 0.5;
+	for (uint32_t i = 0; i < 8; i++) {
+		small.link[i].overhead_s = 3;
+		small.link[i].short_overhead_s = 1;
+		small.link[i].short_rate_Bps = 2;
+	}
+	graph_lines(&small.graph, &groups, &lines, NULL, &small.arena);
+	assert_int_equal(lines.protocols, 2);
+	/* 1/2 byte at 4, or at 2, and 1/4 from both devices of a rack at 2. */
+	assert_near(lines.by[0].half[1].s_per_byte, 0.125 + 0.25);
+	assert_near(lines.by[1].half[1].s_per_byte, 0.25 + 0.25);
+	assert_near(lines.by[0].half[1].latency_s, 2 + 4 + 3);
+	assert_near(lines.by[1].half[1].latency_s, 2 + 4 + 1);
+	graph_hierarchy(&small.graph, &small.arena, &hierarchy);
+	assert_near(hierarchy.level[0].overhead_s, 3);
+	assert_near(hierarchy.level[0].short_efficiency, 0.5);
+	assert_near(hierarchy.level[0].short_overhead_s, 1);
+	/* A way between racks begins and ends at ports. */
+	assert_near(hierarchy.level[1].overhead_s, 3);
+	assert_near(hierarchy.level[1].short_efficiency, 1);
+	assert_near(hierarchy.level[1].short_overhead_s, 1);
+	arena_release(&small.arena);
+}
+
 /* Three pairs of devices, each pair at a switch, all switches linked to each other:
  * the outermost level is full. */
 static void test_full(void **state)
@@ -285,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_hierarchy),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_uneven),
 	};
