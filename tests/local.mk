@@ -45,6 +45,7 @@ tap_scripts = \
 	%D%/published.tap \
 	%D%/figure.tap \
 	%D%/profile.tap \
+	%D%/editors.tap \
 	%D%/files.tap
 TESTS += $(tap_scripts)
 
