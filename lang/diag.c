@@ -117,13 +117,16 @@ static struct diag_part *new_part(struct diags *diags,
 }
 
 /* Copies the chain of expansions, which lives on the callers' stacks. */
-static struct diag_part *copy_frames(struct diags *diags)
+static struct diag_part *copy_frames(struct diags *diags,
+				     const struct diag_frame *left_out)
 {
 	struct diag_part *first = NULL, **tail = &first;
 	const struct diag_frame *frame = diags->frame;
 	unsigned count = 0;
 
 	for (; frame && count < FRAMES_MAX; frame = frame->outer, count++) {
+		if (frame == left_out)
+			continue;
 		*tail = new_part(diags, DIAG_REMARK, frame->span,
 				 arena_copy(diags->arena, frame->text,
 					    strlen(frame->text)));
@@ -137,6 +140,27 @@ static struct diag_part *copy_frames(struct diags *diags)
 					      "and %u outer expansions",
 					      count));
 	return first;
+}
+
+static bool is_in_library(const struct diags *diags, struct span span)
+{
+	return !span_is_nowhere(span) && span.file < diags->sources->count &&
+	       diags->sources->at[span.file]->is_embedded;
+}
+
+/* What is found while the library is expanded is a mistake of the spec that uses
+ * it: the innermost use that stands in a file of people's own, or NULL. */
+static const struct diag_frame *own_use(const struct diags *diags,
+					struct span span)
+{
+	const struct diag_frame *frame = diags->frame;
+
+	if (!is_in_library(diags, span))
+		return NULL;
+	while (frame && (span_is_nowhere(frame->span) ||
+			 is_in_library(diags, frame->span)))
+		frame = frame->outer;
+	return frame;
 }
 
 static void keep(struct diags *diags, struct diagnostic *diag)
@@ -164,15 +188,21 @@ static void report(struct diags *diags, enum diag_code code,
 		   const char *format, va_list arguments)
 {
 	struct diagnostic *diag = ARENA_NEW(diags->arena, struct diagnostic);
+	const struct diag_frame *use = own_use(diags, span);
 
 	if (severity == DIAG_WARNING && diags->warnings_are_errors)
 		severity = DIAG_ERROR;
 	diag->code = code;
 	diag->severity = severity;
-	diag->span = span;
+	diag->span = use ? use->span : span;
 	diag->message = format_text(diags->arena, format, arguments);
 	diag->tail = &diag->parts;
-	diag->frames = copy_frames(diags);
+	if (use) {
+		diag->found = new_part(diags, DIAG_LABEL, span, "found here");
+		*diag->tail = diag->found;
+		diag->tail = &diag->found->next;
+	}
+	diag->frames = copy_frames(diags, use);
 	diag->order = diags->reported++;
 	if (severity == DIAG_ERROR)
 		diags->errors++;
@@ -222,7 +252,12 @@ void diag_caption(struct diags *diags, const char *format, ...)
 	if (!diags->last)
 		return;
 	va_start(arguments, format);
-	diags->last->label = format_text(diags->arena, format, arguments);
+	if (diags->last->found)
+		diags->last->found->text = format_text(diags->arena, format,
+						       arguments);
+	else
+		diags->last->label = format_text(diags->arena, format,
+						 arguments);
 	va_end(arguments);
 }
 

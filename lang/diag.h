@@ -52,6 +52,8 @@ struct diagnostic {
 	struct diag_part *parts;	/* in the order they were added */
 	struct diag_part **tail;
 	struct diag_part *frames;	/* the chain of expansions, come last */
+	struct diag_part *found;	/* where it was found, if that is in the library
+					 * and span is where the spec uses it; else NULL */
 	uint32_t order;			/* of reporting, for a stable sort */
 };
 

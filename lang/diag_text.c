@@ -446,7 +446,8 @@ static void draw_ranges(const struct painter *painter,
 			continue;
 		text_append(painter->out, "   ");
 		append_place(painter, part->span);
-		text_append_char(painter->out, '\n');
+		/* Nothing follows its last blank. */
+		painter->out->at[painter->out->length - 1] = '\n';
 		drawing.source = source_of(painter, part->span);
 		drawing.count = 0;
 		add_range(&drawing, part->span, part->text, false);

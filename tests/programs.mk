@@ -3,7 +3,7 @@
 # The cmocka and bench programs: one block each.
 
 unit_tests += %D%/unit/arena_test
-%C%_unit_arena_test_SOURCES = %D%/unit/arena_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_arena_test_SOURCES = %D%/unit/arena_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_arena_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/attempt_test
@@ -11,147 +11,147 @@ unit_tests += %D%/unit/attempt_test
 %C%_unit_attempt_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/cli_test
-%C%_unit_cli_test_SOURCES = %D%/unit/cli_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_cli_test_SOURCES = %D%/unit/cli_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_cli_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/closed_form_test
-%C%_unit_closed_form_test_SOURCES = %D%/unit/closed_form_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_closed_form_test_SOURCES = %D%/unit/closed_form_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_closed_form_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/describe_test
-%C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_describe_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/diag_test
-%C%_unit_diag_test_SOURCES = %D%/unit/diag_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_diag_test_SOURCES = %D%/unit/diag_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_diag_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/eval_test
-%C%_unit_eval_test_SOURCES = %D%/unit/eval_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_eval_test_SOURCES = %D%/unit/eval_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_eval_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/extent_test
-%C%_unit_extent_test_SOURCES = %D%/unit/extent_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_extent_test_SOURCES = %D%/unit/extent_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_extent_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/feasible_test
-%C%_unit_feasible_test_SOURCES = %D%/unit/feasible_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_feasible_test_SOURCES = %D%/unit/feasible_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_feasible_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/format_test
-%C%_unit_format_test_SOURCES = %D%/unit/format_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_format_test_SOURCES = %D%/unit/format_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_format_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/graph_test
-%C%_unit_graph_test_SOURCES = %D%/unit/graph_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_graph_test_SOURCES = %D%/unit/graph_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_graph_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/intern_test
-%C%_unit_intern_test_SOURCES = %D%/unit/intern_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_intern_test_SOURCES = %D%/unit/intern_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_intern_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/layout_test
-%C%_unit_layout_test_SOURCES = %D%/unit/layout_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_layout_test_SOURCES = %D%/unit/layout_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_layout_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/level_kinds_test
-%C%_unit_level_kinds_test_SOURCES = %D%/unit/level_kinds_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_level_kinds_test_SOURCES = %D%/unit/level_kinds_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_level_kinds_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/lower_test
-%C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_lower_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/mixed_test
-%C%_unit_mixed_test_SOURCES = %D%/unit/mixed_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_mixed_test_SOURCES = %D%/unit/mixed_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_mixed_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/module_test
-%C%_unit_module_test_SOURCES = %D%/unit/module_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_module_test_SOURCES = %D%/unit/module_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_module_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/network_test
-%C%_unit_network_test_SOURCES = %D%/unit/network_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_network_test_SOURCES = %D%/unit/network_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_network_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/operator_time_test
-%C%_unit_operator_time_test_SOURCES = %D%/unit/operator_time_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_operator_time_test_SOURCES = %D%/unit/operator_time_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_operator_time_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/output_test
-%C%_unit_output_test_SOURCES = %D%/unit/output_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_output_test_SOURCES = %D%/unit/output_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_output_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/parse_test
-%C%_unit_parse_test_SOURCES = %D%/unit/parse_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_parse_test_SOURCES = %D%/unit/parse_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_parse_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/plan_verify_test
-%C%_unit_plan_verify_test_SOURCES = %D%/unit/plan_verify_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_plan_verify_test_SOURCES = %D%/unit/plan_verify_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_plan_verify_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/predicate_test
-%C%_unit_predicate_test_SOURCES = %D%/unit/predicate_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_predicate_test_SOURCES = %D%/unit/predicate_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_predicate_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/price_test
-%C%_unit_price_test_SOURCES = %D%/unit/price_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_price_test_SOURCES = %D%/unit/price_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_price_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/problem_test
-%C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_problem_test_SOURCES = %D%/unit/problem_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_problem_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/progress_test
-%C%_unit_progress_test_SOURCES = %D%/unit/progress_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_progress_test_SOURCES = %D%/unit/progress_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_progress_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/published_test
-%C%_unit_published_test_SOURCES = %D%/unit/published_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_published_test_SOURCES = %D%/unit/published_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_published_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/recompute_test
-%C%_unit_recompute_test_SOURCES = %D%/unit/recompute_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_recompute_test_SOURCES = %D%/unit/recompute_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_recompute_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/requirement_test
-%C%_unit_requirement_test_SOURCES = %D%/unit/requirement_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_requirement_test_SOURCES = %D%/unit/requirement_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_requirement_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/schedule_test
-%C%_unit_schedule_test_SOURCES = %D%/unit/schedule_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_schedule_test_SOURCES = %D%/unit/schedule_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_schedule_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/scope_test
-%C%_unit_scope_test_SOURCES = %D%/unit/scope_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_scope_test_SOURCES = %D%/unit/scope_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_scope_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/search_test
-%C%_unit_search_test_SOURCES = %D%/unit/search_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_search_test_SOURCES = %D%/unit/search_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_search_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/source_test
-%C%_unit_source_test_SOURCES = %D%/unit/source_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_source_test_SOURCES = %D%/unit/source_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_source_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/stages_test
-%C%_unit_stages_test_SOURCES = %D%/unit/stages_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_stages_test_SOURCES = %D%/unit/stages_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_stages_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/text_test
-%C%_unit_text_test_SOURCES = %D%/unit/text_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_text_test_SOURCES = %D%/unit/text_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_text_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/topology_test
-%C%_unit_topology_test_SOURCES = %D%/unit/topology_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_topology_test_SOURCES = %D%/unit/topology_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_topology_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/unit_test
-%C%_unit_unit_test_SOURCES = %D%/unit/unit_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_unit_test_SOURCES = %D%/unit/unit_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_unit_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/value_test
-%C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_value_test_LDADD = $(cmocka_libs)
 
 prop_tests += %D%/prop/checker_prop

@@ -15,6 +15,7 @@
 
 #include "compiler/flops.h"
 #include "compiler/problem_from_ir.h"
+#include "tests/unit/fixture.h"
 #include "tests/unit/lower_spec.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -59,12 +60,6 @@ static void lower_gpt(struct spec *spec, const struct size *size, bool flash)
 	fail_msg("%u heads, %u wide was refused", size->heads, size->hidden);
 }
 
-static void assert_number(double actual, double expected)
-{
-	if (actual != expected)
-		fail_msg("%.17g is not %.17g", actual, expected);
-}
-
 /* Every row of table 2 for one shape; the scores' share of selective
  * recomputation is what flash attention does not keep either. */
 static void check_block(const struct problem *problem, uint32_t shape,
@@ -77,12 +72,12 @@ static void check_block(const struct problem *problem, uint32_t shape,
 	bool sequence = problem->shape[shape].sequence;
 	double rest = sequence ? sbh * 34 / t : sbh * (10 + 24 / t);
 
-	assert_number(problem_cost_at(problem, shape, 1, RECOMPUTE_NONE)
+	assert_exact(problem_cost_at(problem, shape, 1, RECOMPUTE_NONE)
 			      ->saved_bytes, rest + scores);
-	assert_number(problem_cost_at(problem, shape, 1, RECOMPUTE_SELECTIVE)
+	assert_exact(problem_cost_at(problem, shape, 1, RECOMPUTE_SELECTIVE)
 			      ->saved_bytes, rest);
 	/* The input of a layer lies by sequence where sequence parallelism is on. */
-	assert_number(problem_cost_at(problem, shape, 1, RECOMPUTE_FULL)
+	assert_exact(problem_cost_at(problem, shape, 1, RECOMPUTE_FULL)
 			      ->saved_bytes, 2 * sbh / (sequence ? t : 1));
 }
 
@@ -96,9 +91,9 @@ static void check_ends(const struct problem *problem, uint32_t shape,
 	double cut = problem->shape[shape].sequence ? t : 1;
 
 	for (int i = 0; i < RECOMPUTE_COUNT; i++) {
-		assert_number(problem_cost_at(problem, shape, 0, (enum recompute)i)
+		assert_exact(problem_cost_at(problem, shape, 0, (enum recompute)i)
 				      ->saved_bytes, sb * size->hidden / cut);
-		assert_number(problem_cost_at(problem, shape, 2, (enum recompute)i)
+		assert_exact(problem_cost_at(problem, shape, 2, (enum recompute)i)
 				      ->saved_bytes,
 			      4 * sb * size->hidden / cut + 4 * sb * VOCABULARY / t);
 	}
@@ -179,13 +174,13 @@ static void operations(void **state)
 
 		for (int flash = 0; flash < 2; flash++) {
 			lower_gpt(&spec, size, flash);
-			assert_number(ir_flops(spec.ir, RECOMPUTE_FULL).hardware,
+			assert_exact(ir_flops(spec.ir, RECOMPUTE_FULL).hardware,
 				      4 * (products + attention) + head);
-			assert_number(ir_flops(spec.ir, RECOMPUTE_SELECTIVE).hardware,
+			assert_exact(ir_flops(spec.ir, RECOMPUTE_SELECTIVE).hardware,
 				      3 * products + 4 * attention + head);
-			assert_number(ir_flops(spec.ir, RECOMPUTE_NONE).hardware,
+			assert_exact(ir_flops(spec.ir, RECOMPUTE_NONE).hardware,
 				      3 * (products + attention) + head);
-			assert_number(ir_flops(spec.ir, RECOMPUTE_FULL).model,
+			assert_exact(ir_flops(spec.ir, RECOMPUTE_FULL).model,
 				      3 * (products + attention) + head);
 			spec_release(&spec);
 		}

@@ -150,7 +150,7 @@ static void test_other_file(void **state)
 	assert_flushes(fixture, "a.nest:1:1: error[E0101]: m\n"
 				"    1 | one\n"
 				"      | ^~~\n"
-				"   b.nest:1:2: \n"
+				"   b.nest:1:2:\n"
 				"    1 | two\n"
 				"      |  ~~ there\n");
 }
@@ -324,6 +324,50 @@ static void test_frames(void **state)
 				"   note: a.nest:1:7: in 'inner'\n"
 				"   note: a.nest:1:1: in 'outer'\n"
 				"nestc: error[E0101]: n\n");
+}
+
+/* The place of what the library finds is where people's own file uses it. */
+static void test_found_in_the_library(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t own = add(fixture, "a.nest", "outer use");
+	uint32_t library = sources_add(&fixture->sources, "std/b.nest",
+				       "std:b.nest", "inner fault", 11, true);
+	struct diag_frame outer, use, inner;
+
+	diag_push_frame(&fixture->diags, &outer, find(fixture, own, "outer"),
+			"in 'outer'");
+	diag_push_frame(&fixture->diags, &use, find(fixture, own, "use"),
+			"in 'use'");
+	diag_push_frame(&fixture->diags, &inner,
+			find(fixture, library, "inner"), "in 'inner'");
+	diag_error(&fixture->diags, E_SYNTAX, find(fixture, library, "fault"),
+		   "m");
+	diag_caption(&fixture->diags, "too much");
+	diag_error(&fixture->diags, E_SYNTAX, find(fixture, own, "outer"), "n");
+	diag_pop_frame(&fixture->diags);
+	diag_pop_frame(&fixture->diags);
+	diag_pop_frame(&fixture->diags);
+	/* Without a use there is nothing else to point at. */
+	diag_error(&fixture->diags, E_SYNTAX, find(fixture, library, "fault"),
+		   "o");
+	assert_flushes(fixture, "a.nest:1:1: error[E0101]: n\n"
+				"    1 | outer use\n"
+				"      | ^~~~~\n"
+				"   note: std/b.nest:1:1: in 'inner'\n"
+				"   note: a.nest:1:7: in 'use'\n"
+				"   note: a.nest:1:1: in 'outer'\n"
+				"a.nest:1:7: error[E0101]: m\n"
+				"    1 | outer use\n"
+				"      |       ^~~\n"
+				"   std/b.nest:1:7:\n"
+				"    1 | inner fault\n"
+				"      |       ~~~~~ too much\n"
+				"   note: std/b.nest:1:1: in 'inner'\n"
+				"   note: a.nest:1:1: in 'outer'\n"
+				"std/b.nest:1:7: error[E0101]: o\n"
+				"    1 | inner fault\n"
+				"      |       ^~~~~\n");
 }
 
 static void test_deep_frames(void **state)
@@ -597,6 +641,7 @@ int main(void)
 		TEST(test_maximum),
 		TEST(test_warnings_as_errors),
 		TEST(test_frames),
+		TEST(test_found_in_the_library),
 		TEST(test_deep_frames),
 		TEST(test_parts_without_diagnostic),
 		TEST(test_colour),

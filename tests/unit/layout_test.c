@@ -12,6 +12,7 @@
 #include "compiler/flops.h"
 #include "compiler/layout.h"
 #include "compiler/operator_time.h"
+#include "tests/unit/fixture.h"
 #include "tests/unit/ir_build.h"
 
 /* s, b, h, a of most tests; 4 h wide feed-forward. */
@@ -45,21 +46,6 @@ static struct problem_shape shape_of(uint32_t tensor, bool sequence,
 				       .micro_batch = MICRO_BATCH };
 }
 
-static int arena_setup(void **state)
-{
-	static struct arena arena;
-
-	arena_init(&arena);
-	*state = &arena;
-	return 0;
-}
-
-static int arena_teardown(void **state)
-{
-	arena_release(*state);
-	return 0;
-}
-
 static struct layout_result infer(struct arena *arena,
 				  const struct block_sizes *sizes,
 				  uint32_t class_index,
@@ -71,16 +57,6 @@ static struct layout_result infer(struct arena *arena,
 	build_model(arena, &ir, sizes, 4, 51200, false);
 	layout_infer(&ir, class_index, &shape, arena, &result);
 	return result;
-}
-
-static void assert_number(double actual, double expected)
-{
-	double error = actual - expected;
-
-	if (error < 0)
-		error = -error;
-	if (error > 1e-12 * (expected < 0 ? -expected : expected))
-		fail_msg("%.17g is not %.17g", actual, expected);
 }
 
 /* How many collectives of that kind and direction, all of `bytes` if not 0. */

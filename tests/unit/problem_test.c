@@ -15,22 +15,8 @@
 #include "compiler/problem_from_ir.h"
 #include "lang/compilation.h"
 #include "lang/module.h"
+#include "tests/unit/fixture.h"
 #include "tests/unit/ir_build.h"
-
-static int compilation_setup(void **state)
-{
-	static struct compilation compilation;
-
-	compilation_init(&compilation);
-	*state = &compilation;
-	return 0;
-}
-
-static int compilation_teardown(void **state)
-{
-	compilation_release(*state);
-	return 0;
-}
 
 /* A small Llama on 8 x 4 devices, global batch 64. */
 static struct ir *small_llama(struct compilation *compilation)
@@ -63,16 +49,6 @@ static void set_domain(struct compilation *compilation, struct ir *ir,
 		   sizeof((const uint32_t[]){ __VA_ARGS__ }) /                \
 			   sizeof(uint32_t),                                  \
 		   (const uint32_t[]){ __VA_ARGS__ })
-
-static void assert_number(double actual, double expected)
-{
-	double error = actual - expected;
-
-	if (error < 0)
-		error = -error;
-	if (error > 1e-12 * (expected < 0 ? -expected : expected))
-		fail_msg("%.17g is not %.17g", actual, expected);
-}
 
 static struct problem *make(struct compilation *compilation,
 			    const struct ir *ir)

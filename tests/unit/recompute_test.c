@@ -15,6 +15,7 @@
 #include "compiler/flops.h"
 #include "compiler/layout.h"
 #include "compiler/recompute_module.h"
+#include "tests/unit/fixture.h"
 #include "tests/unit/lower_spec.h"
 
 #define JOB "nest 1\n" \
@@ -60,12 +61,6 @@ static struct layout_result infer(struct spec *spec, const char *class,
 	return result;
 }
 
-static void assert_number(double actual, double expected)
-{
-	if (actual != expected)
-		fail_msg("%.17g is not %.17g", actual, expected);
-}
-
 /* Kept in all and with the modules redone, per token. */
 static void check_kept(const char *model, const char *class,
 		       const char *modules, double tokens, double all,
@@ -78,14 +73,14 @@ static void check_kept(const char *model, const char *class,
 
 	lower_modules(&spec, model, modules);
 	result = infer(&spec, class, &alone);
-	assert_number(result.saved_bytes / tokens, all);
-	assert_number(result.selective_saved_bytes / tokens, selective);
+	assert_exact(result.saved_bytes / tokens, all);
+	assert_exact(result.selective_saved_bytes / tokens, selective);
 	/* What is shown for each operator adds up. */
 	while (strcmp(spec.ir->model.class[i].name, class))
 		i++;
 	for (uint32_t j = 0; j < spec.ir->model.class[i].operator_count; j++)
 		sum += result.operator[j].selective_saved_bytes;
-	assert_number(sum / tokens, selective);
+	assert_exact(sum / tokens, selective);
 	spec_release(&spec);
 }
 
@@ -226,12 +221,12 @@ static void work_of_mlp(void **state)
 	(void)state;
 	lower_modules(&spec, "llama3_70b", "mlp");
 	result = infer(&spec, "llama_block", &cut);
-	assert_number(result.selective_forward_s, forward_s(&result, 7, 13));
+	assert_exact(result.selective_forward_s, forward_s(&result, 7, 13));
 	/* The gather before the first product, the scatter behind the last. */
 	assert_int_equal(redone(&result, COLLECTIVE_ALL_GATHER), 1);
 	assert_int_equal(redone(&result, COLLECTIVE_REDUCE_SCATTER), 1);
 	/* Norm's result, gate, up, product: what is dropped is held again. */
-	assert_number(result.selective_working_bytes,
+	assert_exact(result.selective_working_bytes,
 		      8192.0 * 2 * (8192 / 4 + 3 * 28672 / 4));
 	spec_release(&spec);
 }
@@ -284,9 +279,9 @@ static void flops_of_mlp(void **state)
 	(void)state;
 	lower_modules(&spec, "llama3_8b", "mlp");
 	flops = ir_flops(spec.ir, RECOMPUTE_SELECTIVE);
-	assert_number(flops.hardware - flops.model,
+	assert_exact(flops.hardware - flops.model,
 		      8.0 * 8192 * 32 * 2 * 3 * 4096 * 14336);
-	assert_number(ir_flops(spec.ir, RECOMPUTE_NONE).hardware, flops.model);
+	assert_exact(ir_flops(spec.ir, RECOMPUTE_NONE).hardware, flops.model);
 	spec_release(&spec);
 }
 
