@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/cmd_check.c \
 	%D%/cmd_compare.c \
 	%D%/cmd_compile.c \
+	%D%/cmd_diff.c \
 	%D%/cmd_doc.c \
 	%D%/cmd_eval.c \
 	%D%/cmd_explain.c \
@@ -113,6 +114,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/pipeline.h \
 	%D%/place_part.c \
 	%D%/place_part.h \
+	%D%/plan_diff.c \
+	%D%/plan_diff.h \
 	%D%/plan_value.c \
 	%D%/plan_value.h \
 	%D%/plan_verify.c \

@@ -175,7 +175,8 @@ explain_pages = \
 	E0902.md \
 	E0903.md \
 	E0910.md \
-	E0911.md
+	E0911.md \
+	E0912.md
 
 noinst_LIBRARIES += %D%/libstdlib.a
 nodist_%C%_libstdlib_a_SOURCES = %D%/embedded.c %D%/explain_pages.c

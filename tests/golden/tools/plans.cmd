@@ -6,3 +6,5 @@ nestc compile plans.nest --plan=tight 2>&1 | sed 's/: stage .*//' | head -1
 nestc compile plans.nest --plan=deep 2>&1 | grep -v help:
 nestc compile plans.nest --plan=odd
 nestc explain plans.nest --plan=our
+nestc eval plans.nest --plan=ours -e train.tensor -e train.recompute -e train.pipeline
+nestc eval plans.nest --plan=our -e train.tensor
