@@ -16,8 +16,8 @@
    (cons (concat (regexp-opt '("device" "job" "level" "link" "model" "node" "plan" "switch" "template" "test" "topology") 'symbols) "[ \t]+\\([a-z_]\\)") '(1 font-lock-keyword-face))
    (cons (concat (regexp-opt '("children" "layers" "peak" "place" "plan" "require" "search") 'symbols) "[ \t]*{") '(1 font-lock-keyword-face))
    (cons (concat (regexp-opt '("attention" "auxiliary_loss" "cross_entropy" "custom" "dropout" "embedding" "experts" "gelu" "layernorm" "linear" "lm_head" "relu" "rmsnorm" "router" "silu" "abs" "ceil" "count" "floor" "log2" "max" "min" "round" "sqrt" "sum") 'symbols) "(") '(1 font-lock-function-name-face))
-   (cons (regexp-opt '("adam" "bf16" "core_attn" "fp16" "fp32" "fp8" "full" "gelu" "layernorm" "megatron" "mla_up_proj" "mlp" "moe" "moe_act" "none" "off" "on" "relu" "ring" "rmsnorm" "selective" "sgd" "shared_experts" "silu" "switch" "torus" "true" "false") 'symbols) 'font-lock-constant-face)
-   (cons (regexp-opt '("bubble" "context" "cost" "data" "devices" "energy" "expert" "expert_tensor" "memory" "micro_batch" "micro_batches" "pipeline" "recompute" "recompute_layers" "sequence" "stage" "stages" "tensor" "time" "virtual" "zero") 'symbols) 'font-lock-variable-name-face)
+   (cons (regexp-opt '("adam" "bf16" "core_attn" "fp16" "fp32" "fp8" "full" "gelu" "gpipe" "interleaved" "layernorm" "megatron" "mla_up_proj" "mlp" "moe" "moe_act" "none" "off" "on" "one_f_one_b" "relu" "ring" "rmsnorm" "selective" "sgd" "shared_experts" "silu" "switch" "torus" "true" "false") 'symbols) 'font-lock-constant-face)
+   (cons (regexp-opt '("bubble" "context" "cost" "data" "devices" "energy" "expert" "expert_tensor" "memory" "micro_batch" "micro_batches" "pipeline" "recompute" "recompute_layers" "schedule" "sequence" "shard_level" "stage" "stages" "tensor" "time" "virtual" "zero") 'symbols) 'font-lock-variable-name-face)
    (cons (concat ":[ \t]*" (regexp-opt '("bandwidth" "bool" "energy" "float" "flops" "int" "money" "power" "price" "ratio" "size" "string" "time" "work") 'symbols)) '(1 font-lock-type-face)))
   "What is coloured in a spec.")
 

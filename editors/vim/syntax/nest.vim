@@ -12,8 +12,8 @@ syntax iskeyword @,48-57,_
 
 syntax keyword nestKeyword and as avoid by else expect extern fn for if import in let minimize nest not or param prefer require return split step then weight when with within
 syntax keyword nestBoolean true false
-syntax keyword nestSymbol adam bf16 core_attn fp16 fp32 fp8 full gelu layernorm megatron mla_up_proj mlp moe moe_act none off on relu ring rmsnorm selective sgd shared_experts silu switch torus
-syntax keyword nestVariable bubble context cost data devices energy expert expert_tensor memory micro_batch micro_batches pipeline recompute recompute_layers sequence stage stages tensor time virtual zero
+syntax keyword nestSymbol adam bf16 core_attn fp16 fp32 fp8 full gelu gpipe interleaved layernorm megatron mla_up_proj mlp moe moe_act none off on one_f_one_b relu ring rmsnorm selective sgd shared_experts silu switch torus
+syntax keyword nestVariable bubble context cost data devices energy expert expert_tensor memory micro_batch micro_batches pipeline recompute recompute_layers schedule sequence shard_level stage stages tensor time virtual zero
 syntax keyword nestType contained bandwidth bool energy float flops int money power price ratio size string time work
 syntax match nestOpener /\<\%(device\|job\|level\|link\|model\|node\|plan\|switch\|template\|test\|topology\)\>\ze\s\+\h\w*\_s*[({]/
 syntax match nestBlock /\<\%(children\|layers\|peak\|place\|plan\|require\|search\)\>\ze\%(\s\+\h\w*\)\?\s*{/
