@@ -7,7 +7,7 @@ unit_tests += %D%/unit/arena_test
 %C%_unit_arena_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/attempt_test
-%C%_unit_attempt_test_SOURCES = %D%/unit/attempt_test.c %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_attempt_test_SOURCES = %D%/unit/attempt_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_attempt_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/cli_test
