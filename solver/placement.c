@@ -89,8 +89,8 @@ void placement_walk_linear(const struct problem *problem,
 			   bool (*visit)(void *closure, const struct placement *),
 			   void *closure)
 {
-	bool swapped = degree[DIMENSION_DATA] > 1 &&
-		       degree[DIMENSION_PIPELINE] > 1;
+	/* With one replica the order is the same, but not what `aligned` keeps whole. */
+	bool swapped = degree[DIMENSION_PIPELINE] > 1;
 	int last = swapped ? PACKING_PIPELINE_DATA : PACKING_DATA_PIPELINE;
 
 	if (!linear_is_possible(problem))
