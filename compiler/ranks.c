@@ -162,9 +162,10 @@ void device_path(const struct ir_topology *topology, uint32_t device,
 		 struct text *out)
 {
 	struct text below;
-	uint32_t outermost;
+	uint32_t outermost = 0;
 	const char *kind = NULL;
-	const char *top = topology->level_count ?
+	/* A graph's devices have names of their own; its levels are implied ones. */
+	const char *top = topology->level_count && !topology->graph ?
 		topology->level[topology->level_count - 1].name : NULL;
 
 	text_init(&below, out->arena);
