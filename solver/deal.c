@@ -286,6 +286,29 @@ double bound_deal_end(const struct deal *deal, const struct deal_limits *limits)
 	return low < high ? low : high;
 }
 
+/* Fewest where few devices have all they have room for and the others none: of every
+ * device only the first layers count. */
+double deal_recomputed(const struct deal *deal, const struct deal_limits *limits)
+{
+	uint32_t p = limits->pipeline, c = limits->chunks;
+	double heads = recomputed(deal, p, c, 0), room = 0, full, rest;
+
+	if (recomputed(deal, p, c, p - 1) < heads)
+		heads = recomputed(deal, p, c, p - 1);
+	for (uint32_t k = 0; k < p; k++)
+		if (!limits->units_most)
+			room = deal->units;
+		else if (limits->units_most[k] > room)
+			room = limits->units_most[k];
+	if (room > deal->units)
+		room = deal->units;
+	if (room < 1)
+		return 0;
+	full = floor(deal->units / room);
+	rest = deal->units - full * room;
+	return full * (heads < room ? heads : room) + (heads < rest ? heads : rest);
+}
+
 double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double end)
 {

@@ -57,6 +57,10 @@ double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 /* No schedule ends before; INFINITY when the layers do not fit. */
 double bound_deal_end(const struct deal *deal, const struct deal_limits *limits);
 
+/* Layers of the frequent kind that are recomputed at least where the heads of chunks
+ * are, no device having room for more than units_most says. */
+double deal_recomputed(const struct deal *deal, const struct deal_limits *limits);
+
 /* The most layers of the frequent kind that device k can have by that end. */
 double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double end);

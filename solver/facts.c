@@ -387,18 +387,21 @@ double facts_bound_whole(const struct facts *facts, const struct problem *proble
 	int r = policy_of(choice);
 	struct deal deal = deal_for(facts, choice);
 	double all = facts->through_s[r][problem_chain_length(problem)];
-	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
 	struct deal_limits limits = {
 		.pipeline = p,
 		.chunks = v,
 		.micro_batches = choice->micro_batches,
 		.all_first = choice->schedule == SCHEDULE_GPIPE,
 		.entry_s = facts->entry_s[r],
-		.whole_s = v == 1 ? whole : 0,
-		.units_most = units_most,
+		.units_most = p > 1 ? units_most : NULL,
 	};
-	double span = bound_deal_end(&deal, &limits);
+	double span;
 
-	return most(facts_bound(facts, problem, choice),
-		    span + mean_step(facts, problem, choice));
+	all += deal_recomputed(&deal, &limits) * deal.extra_s;
+	if (v == 1)
+		limits.whole_s = all + 2 * (p - 1) * facts->transfer_least_s;
+	span = bound_deal_end(&deal, &limits);
+	span = most(span, v == 1 ? span_plain(facts, choice, all) :
+				   span_interleaved(facts, choice, all));
+	return span + mean_step(facts, problem, choice);
 }

@@ -76,6 +76,7 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		.finish_s = room + 6 * (size_t)chunks,
 		.best_first = ARENA_ARRAY(scratch, uint32_t, (size_t)chunks + 1),
 		.best_s = INFINITY,
+		.blocks_most = chain->blocks[chain->length],
 		.failed_requirement = REQUIREMENT_NONE,
 		.complete = true,
 	};
@@ -112,6 +113,21 @@ double partition_least_memory(const struct partition *partition, uint32_t rank,
 	       chain_least_saved(chain, begin, end) * kept +
 	       chain_least_working(chain, begin, end) + moving.first +
 	       moving.second + partition->share.reserve_bytes;
+}
+
+/* No chunk has more than blocks_most blocks, and each recomputes its first ones. */
+double partition_rest(const struct partition *partition, uint32_t begin)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t cap = partition->blocks_most, blocks, heads, last;
+
+	if (!chain->partial || !cap)
+		return chain_least_both(chain, begin, chain->length);
+	blocks = chain->blocks[chain->length] - chain->blocks[begin];
+	heads = chain->recompute_layers < cap ? chain->recompute_layers : cap;
+	last = blocks % cap < heads ? blocks % cap : heads;
+	return chain_floor_both(chain, begin, chain->length) +
+	       (blocks / cap * heads + last) * chain->extra_s;
 }
 
 double partition_stage_end(const struct partition *partition, double prefix_s,

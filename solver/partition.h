@@ -39,6 +39,7 @@ struct partition {
 	double *transfer_least_s;	/* by boundary, chunks - 1 entries, then 0 */
 	double *transfer_rest_s;	/* by chunk: least transfers from it to the end */
 	double whole_s;			/* one micro-batch through all, at least */
+	uint32_t blocks_most;		/* of a chunk */
 
 	/* Room for one cut's numbers. */
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
@@ -134,6 +135,9 @@ bool partition_excluded(const struct partition *partition, double time_s,
 
 /* Whether the chain is a first layer, equal layers that are blocks, and a last. */
 bool partition_chain_is_plain(const struct chain *chain);
+
+/* At least what the layers from a chunk's first on take in both directions. */
+double partition_rest(const struct partition *partition, uint32_t begin);
 
 /* Sets span_s and low_s to what follows from sums over the chain and from
  * dealing whole layers to devices. Plans slower than the incumbent may be

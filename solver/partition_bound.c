@@ -30,13 +30,18 @@ static void bound_whole(struct partition *partition)
 			       chain_forward(chain, 0, length));
 }
 
+/* One micro-batch through all stages, transfers aside. */
+static double all_least(const struct partition *partition)
+{
+	return partition->whole_s - 2 * partition->transfer_rest_s[0];
+}
+
 /* GPipe: one micro-batch through all, then the others at the slowest stage in
  * each direction, which are no faster than the mean or the longest layer. */
 static double span_gpipe(const struct partition *partition)
 {
 	const struct chain *chain = partition->chain;
-	double each = chain_least_both(chain, 0, chain->length) /
-		      partition->pipeline;
+	double each = all_least(partition) / partition->pipeline;
 
 	return partition->whole_s + (partition->micro_batches - 1) *
 					    most(chain->layer_most_s, each);
@@ -49,7 +54,7 @@ static double span_plain(const struct partition *partition)
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, m = partition->micro_batches;
 	uint32_t loops = (m - 1) / p, rest = (m - 1) % p, length = chain->length;
-	double all = chain_least_both(chain, 0, length);
+	double all = all_least(partition);
 	double whole = partition->whole_s, span;
 
 	if (partition->gpipe)
@@ -83,11 +88,10 @@ static double end_most(const struct partition *partition)
  * much as they can. */
 static double span_ramp(const struct partition *partition)
 {
-	const struct chain *chain = partition->chain;
 	const double *transfer = partition->transfer_least_s;
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
 	double m = partition->micro_batches;
-	double all = chain_least_both(chain, 0, chain->length);
+	double all = all_least(partition);
 	double load_most = end_most(partition) / m, rest = all, ramp = 0;
 	double transfers = 0, before = 0;
 
@@ -115,7 +119,7 @@ static double span_interleaved(const struct partition *partition,
 {
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, m = partition->micro_batches;
-	double all = chain_least_both(chain, 0, chain->length), sum = m * all;
+	double all = all_least(partition), sum = m * all;
 
 	for (uint32_t k = 0; k < p; k++)
 		sum += entry[k];
@@ -396,6 +400,30 @@ static double bound_through(const struct devices *devices,
 	return low;
 }
 
+/* Partial recomputation: where memory keeps devices from having more layers than
+ * units_most, several have heads of chunks. */
+static void bound_whole_partial(struct partition *partition,
+				const struct deal_limits *limits)
+{
+	const struct chain *chain = partition->chain;
+	uint32_t last = chain->length - 1;
+	double most_units = 0, blocks, whole;
+
+	if (!chain->partial)
+		return;
+	for (uint32_t k = 0; k < partition->pipeline; k++)
+		most_units = most(most_units, limits->units_most[k]);
+	blocks = most_units + chain->deal.spare + chain->blocks[1] +
+		 (chain->blocks[last + 1] - chain->blocks[last]);
+	if (blocks < partition->blocks_most)
+		partition->blocks_most = (uint32_t)blocks;
+	whole = chain_floor_both(chain, 0, chain->length) +
+		deal_recomputed(&chain->deal, limits) * chain->deal.extra_s;
+	whole = most(whole, partition_rest(partition, 0));
+	partition->whole_s = most(partition->whole_s,
+				  whole + 2 * partition->transfer_rest_s[0]);
+}
+
 void partition_bound(struct partition *partition)
 {
 	const struct chain *chain = partition->chain;
@@ -421,13 +449,14 @@ void partition_bound(struct partition *partition)
 		bound_whole(partition);
 		return;
 	}
+	bound_units(chain, partition->choice, &partition->share, units);
+	bound_whole_partial(partition, &limits);
 	if (plain)
 		limits.whole_s = partition->whole_s;
 	for (uint32_t k = 0; k < p; k++) {
 		entry[k] = least_before(partition, k) + after;
 		after += 2 * partition->transfer_least_s[k];
 	}
-	bound_units(chain, partition->choice, &partition->share, units);
 	partition->span_s = most(plain ? span_plain(partition) :
 					 span_interleaved(partition, entry),
 				 bound_deal_end(&chain->deal, &limits));

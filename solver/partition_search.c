@@ -279,7 +279,7 @@ static enum verdict bound_gpipe(struct search *search, uint32_t k,
 	double more = search->micro_batches - 1;
 	double time = chain_both(chain, begin, end);
 	double transfers = left ? partition->transfer_rest_s[k + 1] : 0;
-	double rest = chain_least_both(chain, end, length) + 2 * transfers;
+	double rest = partition_rest(partition, end) + 2 * transfers;
 	/* Whatever the length of this stage. */
 	double least = sums->prefix_s + chain_least_both(chain, begin, length) +
 		       2 * partition->transfer_rest_s[k];
@@ -310,7 +310,7 @@ static enum verdict bound_plain(struct search *search, uint32_t k,
 	uint32_t p = search->pipeline, m = search->micro_batches;
 	uint32_t left = p - 1 - k, begin = sums->begin, end = next->begin;
 	double time = chain_both(chain, begin, end);
-	double rest = chain_least_both(chain, end, chain->length);
+	double rest = partition_rest(search->partition, end);
 	double loop = rest + 2 * (left ? search->partition->transfer_rest_s[k + 1] : 0);
 	double whole = next->prefix_s + loop;
 	double rest_most = left ? rest / left : 0;
@@ -419,7 +419,7 @@ static double bound_paths(const struct search *search, uint32_t chunk,
 	double between = between_ends(search, k, rank, rank->forward_s +
 						       rank->backward_s + later);
 	double way = next->forward_path_s +
-		     chain_least_both(chain, next->begin, chain->length);
+		     partition_rest(search->partition, next->begin);
 	double stay;
 
 	if (chunk + 1 < search->chunks)
@@ -452,9 +452,9 @@ static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 	uint32_t p = search->pipeline, m = search->micro_batches;
 	uint32_t k = chunk % p, row = chunk / p, left = p - 1 - k;
 	double load = rank->forward_s + rank->backward_s;
-	double rest = chain_least_both(chain, next->begin, chain->length);
+	double rest = partition_rest(search->partition, next->begin);
 	double later = later_load(search, chunk, &next->even);
-	double all = chain_least_both(chain, 0, chain->length), whole;
+	double all = partition_rest(search->partition, 0), whole;
 
 	next->span_s = most(next->span_s, rank->entry_s + m * (load + later));
 	if (excluded(search, next->span_s))

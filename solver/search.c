@@ -68,6 +68,7 @@ struct search {
 	struct chain chain;
 	struct layer_time *time;	/* by class */
 	struct layer_time *kept_time;	/* likewise, of layers not recomputed */
+	bool layers_wanted;		/* something asks for recompute_layers */
 	double *units;			/* by device, for bound_units */
 	double unsettled;		/* least objective bound given up on */
 	uint64_t effort;		/* chunk operations left */
@@ -447,14 +448,53 @@ static void add_configuration(struct search *search, const struct node *node,
 		node_add(search, &child);
 }
 
+/* The most blocks that a chunk of any cut has. */
+static uint32_t chunk_blocks_most(const struct search *search,
+				  const struct choice *choice)
+{
+	uint32_t blocks = search->incumbent->block_count;
+	uint32_t chunks = choice->pipeline * choice->virtual_stages, layers;
+
+	if (search->problem->uniform_stages)
+		return blocks / chunks;
+	/* Nearly even: of the inner ones none has more than their mean and one. */
+	layers = choice->virtual_stages > 1 ? blocks / (chunks - 2) + 1 :
+		 search->space.chain_length - (chunks - 1);
+	return layers < blocks ? layers : blocks;
+}
+
+/* Whether the policy recomputes the same layers as one with a smaller number, which
+ * wins the tie. */
+static bool is_repeated(const struct search *search, const struct choice *choice,
+			const struct policy *policy)
+{
+	return policy->fewer_layers && !search->layers_wanted &&
+	       policy->fewer_layers >= chunk_blocks_most(search, choice);
+}
+
+static bool mentions_layers(const struct predicate *predicate, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < predicate[i].step_count; j++)
+			if (predicate[i].step[j].op == PREDICATE_VARIABLE &&
+			    predicate[i].step[j].variable ==
+				    VARIABLE_RECOMPUTE_LAYERS)
+				return true;
+	return false;
+}
+
 static void open_degrees(struct search *search, const struct node *node)
 {
 	const struct space *space = &search->space;
 
 	if (node_discard_refused(search, node))
 		return;
-	for (uint32_t i = 0; i < space->policies; i++)
-		add_configuration(search, node, &space->policy[i]);
+	for (uint32_t i = 0; i < space->policies; i++) {
+		if (is_repeated(search, &node->choice, &space->policy[i]))
+			search->result->certificate.bounded++;
+		else
+			add_configuration(search, node, &space->policy[i]);
+	}
 }
 
 /* Loads the chain for a configuration under a placement. */
@@ -785,6 +825,9 @@ static void search_init(struct search *search)
 				    problem->shape_count);
 	search->time = ARENA_ARRAY(&search->arena, struct layer_time,
 				   problem->class_count);
+	search->layers_wanted =
+		mentions_layers(problem->requirement, problem->requirement_count) ||
+		mentions_layers(problem->objective, problem->objective_count);
 	search->kept_time = ARENA_ARRAY(&search->arena, struct layer_time,
 					problem->class_count);
 	search->units = ARENA_ARRAY(&search->arena, double,

@@ -110,6 +110,7 @@ static void add_policies(struct space *space, bool store)
 			continue;
 		for (uint32_t i = 0; i < (partial ? layers->count : 1); i++) {
 			policy.recompute_layers = partial ? layers->at[i] : 0;
+			policy.fewer_layers = partial && i ? layers->at[i - 1] : 0;
 			add_shards(space, policy, store);
 		}
 	}

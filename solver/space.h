@@ -20,6 +20,7 @@ struct policy {
 	uint32_t zero, shard_level;
 	enum recompute recompute;
 	uint32_t recompute_layers;
+	uint32_t fewer_layers;		/* the next smaller number of them; 0: none */
 };
 
 struct space {
