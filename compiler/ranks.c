@@ -140,10 +140,6 @@ static void path_below(const struct ir_topology *topology, uint32_t device,
 {
 	uint32_t position[LEVEL_MAX];
 
-	if (topology->graph) {
-		text_append(out, topology->graph->device_name[device]);
-		return;
-	}
 	for (uint32_t i = 0; i < topology->level_count; i++) {
 		uint32_t fanout = topology->level[i].network.fanout;
 
@@ -168,6 +164,11 @@ void device_path(const struct ir_topology *topology, uint32_t device,
 	const char *top = topology->level_count && !topology->graph ?
 		topology->level[topology->level_count - 1].name : NULL;
 
+	/* The implied levels are not people's: a graph's devices have names. */
+	if (topology->graph) {
+		text_append(out, topology->graph->device_name[device]);
+		return;
+	}
 	text_init(&below, out->arena);
 	for (uint32_t k = 0; k < topology->kind_count && !kind; k++) {
 		const struct ir_topology *own =
