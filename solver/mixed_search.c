@@ -22,6 +22,10 @@
 #define NODES_ALL 12000000
 /* Ranks x layers of a line; beyond it the line is left with its bound. */
 #define CELLS_MAX (1u << 18)
+/* Families in which good plans are looked for before all are known, and how many
+ * entries of each. */
+#define DIVES_MAX 64
+#define DIVE_ENTRIES 3
 /* Lines kept at once; beyond it they are left with their bounds. */
 #define ENTRIES_MAX (1u << 21)
 
@@ -54,6 +58,8 @@ struct mixed_run {
 	uint64_t nodes_left;
 	struct deadline deadline;
 	bool stopped;
+	bool diving;			/* good cuts only, no search for the best */
+	uint32_t dives;
 };
 
 /* ---- what an incumbent can be compared with ---- */
@@ -279,7 +285,8 @@ static void search_line(struct mixed_run *run, const struct entry *entry,
 		nodes = run->nodes_left;
 	if (mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s)) {
 		mixed_line_seed(&line);
-		mixed_line_search(&line, nodes);
+		if (!run->diving)
+			mixed_line_search(&line, nodes);
 	} else {
 		line.bounded |= !isinf(line.low_s);
 		line.low_s = INFINITY;
@@ -432,20 +439,6 @@ static void search_entry(struct mixed_run *run, const struct entry *entry)
 		}
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->low_s < y->low_s || x->low_s > y->low_s)
-		return x->low_s < y->low_s ? -1 : 1;
-	if (x->family != y->family)
-		return x->family < y->family ? -1 : 1;
-	for (int i = 0; i < KIND_MAX; i++)
-		if (x->ranks.ranks[i] != y->ranks.ranks[i])
-			return x->ranks.ranks[i] < y->ranks.ranks[i] ? -1 : 1;
-	return (x->recompute > y->recompute) - (x->recompute < y->recompute);
-}
-
 /* ---- families ---- */
 
 static double family_low(struct mixed_run *run, const struct mixed_family *family)
@@ -486,8 +479,51 @@ static double time_most(const struct mixed_run *run)
 		       incumbent->merit.objective[0] * (1 + 2 * TIE) : INFINITY;
 }
 
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->low_s < y->low_s || x->low_s > y->low_s)
+		return x->low_s < y->low_s ? -1 : 1;
+	if (x->family != y->family)
+		return x->family < y->family ? -1 : 1;
+	for (int i = 0; i < KIND_MAX; i++)
+		if (x->ranks.ranks[i] != y->ranks.ranks[i])
+			return x->ranks.ranks[i] < y->ranks.ranks[i] ? -1 : 1;
+	return (x->recompute > y->recompute) - (x->recompute < y->recompute);
+}
+
+/* Looks for good plans of the family just opened, whose entries begin at `first`, so
+ * that fewer of the next families stay. All of it comes again, so nothing is counted. */
+static void dive(struct mixed_run *run, size_t first)
+{
+	size_t counts = run->problem->requirement_count * sizeof(uint64_t);
+	uint64_t *removed_by;
+	struct search_result kept = *run->result;
+	double unsettled = run->unsettled;
+
+	if (run->dives == DIVES_MAX || first == run->entry.count)
+		return;
+	run->dives++;
+	removed_by = ARENA_ARRAY(&run->arena, uint64_t,
+				 run->problem->requirement_count);
+	memcpy(removed_by, run->removed_by, counts);
+	qsort(run->entry.at + first, run->entry.count - first,
+	      sizeof(*run->entry.at), compare_entries);
+	run->diving = true;
+	for (size_t i = 0; i < DIVE_ENTRIES && first + i < run->entry.count; i++)
+		search_entry(run, &run->entry.at[first + i]);
+	run->diving = false;
+	memcpy(run->removed_by, removed_by, counts);
+	kept.out_of_time = run->result->out_of_time;
+	kept.complete &= !kept.out_of_time;
+	*run->result = kept;
+	run->unsettled = unsettled;
+}
+
 static void open_family(struct mixed_run *run, uint32_t index)
 {
+	size_t first = run->entry.count;
 	const struct mixed_family *family = &run->space.family.at[index];
 	struct entry entry = { .family = index };
 
@@ -515,6 +551,7 @@ static void open_family(struct mixed_run *run, uint32_t index)
 			run->result->certificate.bounded +=
 				entry_policies(run, &entry);
 		}
+	dive(run, first);
 }
 
 static int compare_families(const void *a, const void *b)

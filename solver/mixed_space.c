@@ -242,6 +242,11 @@ const double *mixed_space_through(struct mixed_space *space, uint32_t kind,
 	return mixed_space_facts(space, kind, shape)->through_s[policy];
 }
 
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 /* What the kinds' chains say of a family: time of the first i layers. */
 struct speeds {
 	const double *through_s[KIND_MAX];
@@ -269,42 +274,51 @@ static double bound_pair(const struct speeds *speeds)
 				   first + m * second / speeds->ranks[1]);
 
 		time = most(time, speeds->loops * (first + second));
-		best = time < best ? time : best;
+		best = least(best, time);
 	}
 	return best;
 }
 
-/* More kinds: from the last one on, for every place at which it may begin. */
+/* The least over the places at which kind s may end that begins there. */
+static double bound_from(const struct speeds *speeds, uint32_t s, uint32_t begin,
+			 const double *behind)
+{
+	double per_rank = speeds->micro_batches / speeds->ranks[s];
+	double best = INFINITY;
+
+	for (uint32_t end = begin + 1; end <= speeds->length; end++) {
+		double time = stretch(speeds, s, begin, end);
+
+		if (time * per_rank >= best)
+			break;
+		best = least(best, most(time * per_rank, time + behind[end]));
+	}
+	return best;
+}
+
+/* More kinds: from the last one on, which takes all that is left, for every place
+ * at which it may begin. */
 static double bound_several(const struct speeds *speeds, struct arena *arena)
 {
 	struct arena_mark mark = arena_mark(arena);
-	uint32_t length = speeds->length;
+	uint32_t length = speeds->length, last = speeds->count - 1;
 	double *behind = ARENA_ARRAY(arena, double, length + 1);
 	double *own = ARENA_ARRAY(arena, double, length + 1), found;
 
 	for (uint32_t i = 0; i < length; i++)
-		behind[i] = INFINITY;
-	for (uint32_t s = speeds->count; s-- > 0;) {
+		behind[i] = stretch(speeds, last, i, length) *
+			    speeds->micro_batches / speeds->ranks[last];
+	behind[length] = INFINITY;
+	for (uint32_t s = last; s-- > 1;) {
 		double *other = behind;
 
-		/* The first kind begins with the chain. */
-		for (uint32_t begin = 0; begin <= (s ? length : 0); begin++) {
-			own[begin] = INFINITY;
-			for (uint32_t end = begin + 1; end <= length; end++) {
-				double time = stretch(speeds, s, begin, end);
-				double load = speeds->micro_batches * time /
-					      speeds->ranks[s];
-				double all = most(load, time + behind[end]);
-
-				own[begin] = all < own[begin] ? all : own[begin];
-				if (load > own[begin])
-					break;
-			}
-		}
+		for (uint32_t begin = 0; begin < length; begin++)
+			own[begin] = bound_from(speeds, s, begin, behind);
+		own[length] = INFINITY;
 		behind = own;
 		own = other;
 	}
-	found = behind[0];
+	found = bound_from(speeds, 0, 0, behind);
 	arena_rewind(arena, mark);
 	return found;
 }
@@ -322,14 +336,14 @@ static double bound_shares(const struct speeds *speeds)
 		rate += speeds->ranks[s] / whole[s];
 	}
 	for (uint32_t i = 0; i < speeds->length; i++) {
-		double least = INFINITY;
+		double smallest = INFINITY;
 
 		for (uint32_t s = 0; s < speeds->count; s++) {
 			double share = stretch(speeds, s, i, i + 1) / whole[s];
 
-			least = share < least ? share : least;
+			smallest = least(smallest, share);
 		}
-		shares += least;
+		shares += smallest;
 	}
 	return rate > 0 && isfinite(rate) && isfinite(shares) ?
 		       speeds->micro_batches * shares / rate : 0;
