@@ -7,10 +7,12 @@
 
 #include "compiler/describe.h"
 #include "compiler/pipeline.h"
+#include "compiler/site.h"
 #include "compiler/variable.h"
 #include "lang/base/vec.h"
 #include "lang/eval.h"
 #include "lang/module.h"
+#include "solver/mixed.h"
 
 /* A record under construction: names and values of its fields. */
 struct fields {
@@ -92,20 +94,32 @@ static void add_outcomes(struct fields *fields, const struct problem *problem,
 					     [BASE_SECOND] = 1 } };
 	static const struct unit dollar = { { [BASE_DOLLAR] = 1 } };
 	double device_s = plan->time_s * plan->devices;
+	struct mixed_rate rate = mixed_rate(problem, plan);
 	double bubble = plan->time_s > 0 ?
 				plan->breakdown.bubble_s / plan->time_s : 0;
 
 	add_number(fields, "time", plan->time_s, UNIT_SECOND);
 	add_number(fields, "memory", plan->memory_peak_bytes, UNIT_BYTE);
 	add_number(fields, "bubble", bubble, UNIT_NONE);
-	add_number(fields, "cost", device_s * problem->device_dollars_per_s,
-		   dollar);
-	add_number(fields, "energy", device_s * problem->device_watts, joule);
+	add_number(fields, "cost", device_s * rate.dollars_per_s, dollar);
+	add_number(fields, "energy", device_s * rate.watts, joule);
 	add_number(fields, "gap", plan->certificate.gap, UNIT_NONE);
 }
 
-static void add_stages(struct fields *fields, const struct plan *plan)
+/* The type of a stage's devices, as it is declared. */
+static void add_device(struct fields *fields, const char *name)
 {
+	struct value value = { .kind = VALUE_STRING,
+			       .string = intern_string(&fields->compilation->intern,
+						       name) };
+
+	add_value(fields, "device", value);
+}
+
+static void add_stages(struct fields *fields, const struct ir *ir,
+		       const struct problem *problem, const struct plan *plan)
+{
+	struct sites sites = plan_sites(ir, problem, plan);
 	struct arena *arena = &fields->compilation->arena;
 	struct value *item = ARENA_ARRAY(arena, struct value,
 					 plan->choice.pipeline);
@@ -120,6 +134,7 @@ static void add_stages(struct fields *fields, const struct plan *plan)
 		add_number(&stage, "layers", plan->stage[i].layers, UNIT_NONE);
 		add_number(&stage, "memory", plan->stage[i].memory.total,
 			   UNIT_BYTE);
+		add_device(&stage, site_of_stage(&sites, i)->ir->topology.device.name);
 		item[i] = record_of(&stage, RECORD_BLOCK, "stage");
 	}
 	list.item = item;
@@ -153,7 +168,7 @@ static bool plan_of_job(const struct eval *eval, const struct ast *job,
 		return false;
 	add_variables(&fields, pipeline.problem, &pipeline.result.plan);
 	add_outcomes(&fields, pipeline.problem, &pipeline.result.plan);
-	add_stages(&fields, &pipeline.result.plan);
+	add_stages(&fields, pipeline.ir, pipeline.problem, &pipeline.result.plan);
 	*value = record_of(&fields, RECORD_PLAN, job->name);
 	return true;
 }
