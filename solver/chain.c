@@ -33,7 +33,8 @@ static void init_partial(struct chain *chain, struct arena *arena)
 		return;
 	chain->kept = cost_new(arena, chain->length);
 	chain->cheapest = cost_new(arena, chain->length);
-	chain->split = ARENA_ARRAY(arena, uint32_t, chain->length);
+	chain->split = ARENA_ARRAY(arena, uint32_t, (size_t)chain->length + 1);
+	chain->split[chain->length] = chain->length;
 }
 
 void chain_init(struct chain *chain, const struct problem *problem,
