@@ -91,7 +91,7 @@ static void try_choice(struct alpa *alpa, const struct choice *choice,
 		time = plan_stages(alpa, &input, choice);
 		/* Of equal estimates (as those of ZeRO stages are) the one that turns
 		 * out best is taken. */
-		if (time <= alpa->best &&
+		if (time < INFINITY && time <= alpa->best &&
 		    (!problem->uniform_stages ||
 		     attempts_deal(attempts, choice, 0, plan.chunk_first)) &&
 		    attempts_place(attempts, choice, order, &plan.placement) &&
