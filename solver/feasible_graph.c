@@ -33,18 +33,6 @@ static bool check_map(struct check *c)
 	return true;
 }
 
-static void route(struct check *c, struct routed *routed)
-{
-	const struct plan *plan = c->plan;
-	struct placed placed = { .placement = plan->placement };
-	struct sharding sharding;
-
-	placement_price(c->problem, c->shape, c->scratch, &placed);
-	sharding = sharding_of(c->problem, &plan->placement, c->shape,
-			       placed.group, plan->choice.shard_level);
-	routed_network(c->problem, plan, &placed, &sharding, c->scratch, routed);
-}
-
 bool feasible_route(struct check *c)
 {
 	struct routed *routed = ARENA_NEW(c->scratch, struct routed);
@@ -54,7 +42,7 @@ bool feasible_route(struct check *c)
 		return true;
 	if (!check_map(c))
 		return false;
-	route(c, routed);
+	routed_plan(c->problem, c->plan, c->scratch, routed);
 	c->routed = routed;
 	c->routed_site = ARENA_ARRAY(c->scratch, struct site, pipeline);
 	for (uint32_t k = 0; k < pipeline; k++) {
