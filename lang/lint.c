@@ -106,16 +106,16 @@ static void note_uses(struct linter *linter, const struct ast *node)
 		note_uses(linter, node->child[i]);
 }
 
-static void collect_uses(struct linter *linter)
+static void collect_uses(struct linter *linter, const struct ast *tree)
 {
-	size_t nodes = count_nodes(linter->module->tree);
+	size_t nodes = count_nodes(tree);
 
 	linter->capacity = 64;
 	while (linter->capacity < 2 * nodes)
 		linter->capacity *= 2;
 	linter->slot = ARENA_ARRAY(&linter->compilation->arena, const char *,
 				   linter->capacity);
-	note_uses(linter, linter->module->tree);
+	note_uses(linter, tree);
 }
 
 static bool is_used(const struct linter *linter, const char *name)
@@ -185,17 +185,28 @@ static void lint_parameters(struct linter *linter,
 	}
 }
 
+static bool has_lets(const struct ast *body)
+{
+	for (uint32_t i = 0; i < body->child_count; i++)
+		if (body->child[i]->kind == AST_LET)
+			return true;
+	return false;
+}
+
 /* Lets of a body. Those of records may be asked for from anywhere, as members:
  * then the whole file is looked at. */
 static void lint_lets(struct linter *linter, const struct ast *body,
 		      bool is_record)
 {
+	/* A view whose table holds the names used in the body alone. */
+	struct linter inside = *linter;
+
+	if (!is_record && has_lets(body))
+		collect_uses(&inside, body);
 	for (uint32_t i = 0; i < body->child_count; i++) {
 		const struct ast *item = body->child[i];
 
-		if (item->kind != AST_LET ||
-		    (is_record ? is_used(linter, item->name)
-			       : uses(body, item->name)))
+		if (item->kind != AST_LET || is_used(&inside, item->name))
 			continue;
 		lint_report(linter, LINT_UNUSED_LET, item->name_span,
 		       arena_printf(&linter->compilation->arena,
@@ -244,7 +255,7 @@ void lint_module(struct compilation *compilation, const struct module *module,
 	};
 
 	lint_collect_allows(&linter);
-	collect_uses(&linter);
+	collect_uses(&linter, module->tree);
 	for (uint32_t i = 0; i < module->tree->child_count; i++)
 		lint_declaration(&linter, module->tree->child[i]);
 	lint_names(&linter);

@@ -100,6 +100,22 @@ void lint_collect_allows(struct linter *linter)
 	}
 }
 
+/* They are in the order of the lines they speak of. */
+static size_t first_of_line(const struct linter *linter, uint32_t line)
+{
+	size_t low = 0, high = linter->allow.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (linter->allow.at[middle].line < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool lint_is_allowed(struct linter *linter, enum lint lint, struct span span)
 {
 	const struct source *source;
@@ -110,10 +126,11 @@ bool lint_is_allowed(struct linter *linter, enum lint lint, struct span span)
 		return false;
 	source = linter->compilation->sources.at[span.file];
 	line = source_place(source, span.begin).line;
-	for (size_t i = 0; i < linter->allow.count; i++) {
+	for (size_t i = first_of_line(linter, line);
+	     i < linter->allow.count && linter->allow.at[i].line == line; i++) {
 		struct lint_allow *allow = &linter->allow.at[i];
 
-		if (allow->lint != lint || allow->line != line)
+		if (allow->lint != lint)
 			continue;
 		allow->used = true;
 		allowed = true;
