@@ -37,6 +37,8 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_call.c \
 	%D%/eval_children.c \
 	%D%/eval_graph.c \
+	%D%/eval_graph.h \
+	%D%/eval_graph_whole.c \
 	%D%/eval_internal.h \
 	%D%/eval_member.c \
 	%D%/eval_model.c \

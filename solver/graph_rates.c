@@ -82,30 +82,129 @@ static void find_uplinks(struct rates *rates, uint32_t level)
 
 /* ---- latencies ---- */
 
-/* Two devices that meet at a level: its latency and overheads are the least of all. */
-static void meet_at(const struct graph *graph, const struct graph_row *row,
-		    const struct graph_device *from,
-		    const struct graph_device *to, struct problem_level *level)
+/* What links add that a device hangs by; of several devices the least. */
+struct hanging {
+	double latency_s, overhead_s, short_overhead_s;
+};
+
+/* Neighbours in the hierarchy with one root, in one child of level 1: what any of
+ * them is to others further away. */
+struct bunch {
+	uint32_t first, count;		/* places */
+	uint32_t root;			/* vertex */
+	struct hanging up, down;
+};
+
+static struct hanging hanging_of(const struct graph *graph, uint32_t link,
+				 bool stays)
 {
-	uint32_t at = graph->core_of[from->root];
-	const uint32_t hangs[] = { from->up, to->down };
-	double latency = row->latency_s[at], overhead = row->overhead_s[at];
-	double brief = row->short_overhead_s[at];
+	const struct graph_link *at = &graph->link[link];
 
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct graph_link *link = &graph->link[hangs[i]];
+	if (link == GRAPH_NONE)
+		return (struct hanging){ 0 };
+	if (at->inner && !stays)
+		return (struct hanging){ .latency_s = at->latency_s };
+	return (struct hanging){ at->latency_s, at->overhead_s,
+				 at->short_overhead_s };
+}
 
-		if (hangs[i] == GRAPH_NONE)
+static void keep_least(struct hanging *least, struct hanging other)
+{
+	least->latency_s = fmin(least->latency_s, other.latency_s);
+	least->overhead_s = fmin(least->overhead_s, other.overhead_s);
+	least->short_overhead_s = fmin(least->short_overhead_s,
+				       other.short_overhead_s);
+}
+
+static uint32_t list_bunches(const struct rates *rates, struct bunch *bunch)
+{
+	const struct graph *graph = rates->graph;
+	uint32_t count = 0, inside = rates->owners.below[1];
+
+	for (uint32_t i = 0; i < rates->hierarchy->device_count; i++) {
+		const struct graph_device *device =
+			&graph->device[rates->hierarchy->device[i]];
+		struct hanging up = hanging_of(graph, device->up, false);
+		struct hanging down = hanging_of(graph, device->down, false);
+		struct bunch *at = &bunch[count ? count - 1 : 0];
+
+		if (count && at->root == device->root &&
+		    at->first / inside == i / inside) {
+			at->count++;
+			keep_least(&at->up, up);
+			keep_least(&at->down, down);
 			continue;
-		latency += link->latency_s;
-		if (link->inner && from->root != to->root)
-			continue;
-		overhead = most(overhead, link->overhead_s);
-		brief = most(brief, link->short_overhead_s);
+		}
+		bunch[count++] = (struct bunch){ i, 1, device->root, up, down };
 	}
-	level->latency_s = fmin(level->latency_s, latency);
-	level->overhead_s = fmin(level->overhead_s, overhead);
-	level->short_overhead_s = fmin(level->short_overhead_s, brief);
+	return count;
+}
+
+/* Two that meet at a level: its latency and overheads are the least of all. */
+static void meet_at(struct problem_level *level, const struct hanging *up,
+		    const struct hanging *way, const struct hanging *down)
+{
+	level->latency_s = fmin(level->latency_s, up->latency_s +
+				way->latency_s + down->latency_s);
+	level->overhead_s = fmin(level->overhead_s,
+				 most(way->overhead_s, most(up->overhead_s,
+							    down->overhead_s)));
+	level->short_overhead_s = fmin(level->short_overhead_s,
+				       most(way->short_overhead_s,
+					    most(up->short_overhead_s,
+						 down->short_overhead_s)));
+}
+
+/* Pairs of one bunch meet at the innermost level, over their root. */
+static void meet_inside(const struct rates *rates, const struct bunch *bunch)
+{
+	const struct graph *graph = rates->graph;
+	const struct hanging nothing = { 0 };
+
+	for (uint32_t a = bunch->first; a < bunch->first + bunch->count; a++) {
+		for (uint32_t b = bunch->first; b < bunch->first + bunch->count;
+		     b++) {
+			const uint32_t *device = rates->hierarchy->device;
+			struct hanging up = hanging_of(
+				graph, graph->device[device[a]].up, true);
+			struct hanging down = hanging_of(
+				graph, graph->device[device[b]].down, true);
+
+			if (a != b)
+				meet_at(&rates->hierarchy->level[0], &up,
+					&nothing, &down);
+		}
+	}
+}
+
+static uint32_t meeting_level(const struct rates *rates, uint32_t a, uint32_t b)
+{
+	const uint32_t *below = rates->owners.below;
+	uint32_t l = 0;
+
+	while (a / below[l + 1] != b / below[l + 1])
+		l++;
+	return l;
+}
+
+/* From every other bunch to this one. */
+static void meet_outside(const struct rates *rates, const struct graph_row *row,
+			 const struct bunch *bunch, uint32_t count,
+			 const struct bunch *to)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bunch *from = &bunch[i];
+		uint32_t at = rates->graph->core_of[from->root];
+		struct hanging way = { row->latency_s[at], row->overhead_s[at],
+				       row->short_overhead_s[at] };
+
+		/* Of one root in two children: what stays there counts in full, but
+		 * that needs no more than this. */
+		if (from != to)
+			meet_at(&rates->hierarchy->level[meeting_level(
+					rates, from->first, to->first)],
+				&from->up, &way, &to->down);
+	}
 }
 
 static void find_latencies(struct rates *rates)
@@ -113,32 +212,21 @@ static void find_latencies(struct rates *rates)
 	const struct graph *graph = rates->graph;
 	struct graph_hierarchy *hierarchy = rates->hierarchy;
 	struct graph_row row = graph_row_new(graph, rates->arena);
-	uint32_t filled = GRAPH_NONE;
+	struct bunch *bunch = ARENA_ARRAY(rates->arena, struct bunch,
+					  hierarchy->device_count);
+	uint32_t count = list_bunches(rates, bunch), filled = GRAPH_NONE;
 
 	for (uint32_t l = 0; l < hierarchy->level_count; l++)
 		hierarchy->level[l].latency_s =
 			hierarchy->level[l].overhead_s =
 			hierarchy->level[l].short_overhead_s = INFINITY;
-	for (uint32_t b = 0; b < hierarchy->device_count; b++) {
-		const struct graph_device *to =
-			&graph->device[hierarchy->device[b]];
-
-		if (to->root != filled)
-			graph_row_fill(graph, graph->root_of[to->root],
+	for (uint32_t b = 0; b < count; b++) {
+		if (bunch[b].root != filled)
+			graph_row_fill(graph, graph->root_of[bunch[b].root],
 				       rates->link_Bps, &row);
-		filled = to->root;
-		for (uint32_t a = 0; a < hierarchy->device_count; a++) {
-			uint32_t l = 0;
-
-			if (a == b)
-				continue;
-			while (a / rates->owners.below[l + 1] !=
-			       b / rates->owners.below[l + 1])
-				l++;
-			meet_at(graph, &row,
-				&graph->device[hierarchy->device[a]], to,
-				&hierarchy->level[l]);
-		}
+		filled = bunch[b].root;
+		meet_inside(rates, &bunch[b]);
+		meet_outside(rates, &row, bunch, count, &bunch[b]);
 	}
 }
 
