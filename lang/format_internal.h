@@ -64,6 +64,14 @@ enum binding_power {
 	POWER_POSTFIX,
 };
 
+/* The columns shared by an item and its neighbours. */
+struct alignment {
+	uint32_t name;			/* width of what stands before `=` or `in` */
+	const uint32_t *cell;		/* widths of the fields of a block */
+	uint32_t cell_count;
+	uint32_t head;			/* width before the `{` of a block */
+};
+
 /* ---- format_text.c: writing ---- */
 
 void format_put(struct format *format, const char *string);
@@ -104,7 +112,35 @@ void format_parameters(struct format *format, const struct ast *parameters,
 		       uint32_t after);
 void format_string(struct format *format, const char *string);
 
-/* ---- format.c: items ---- */
+/* ---- format_item.c ---- */
+
+/* What stands before a body; before a `=` or an `in` (false: it has none). */
+void format_block_head(struct format *format, const struct ast *item);
+bool format_name_head(struct format *format, const struct ast *item);
+/* An item without a body. */
+void format_plain_item(struct format *format, const struct ast *item,
+		       const struct alignment *alignment);
+/* The body an item ends with, or NULL. */
+const struct ast *format_body_of(const struct ast *item);
+/* Whether neighbours of that kind have their `=` in one column. */
+bool format_is_aligned(enum ast_kind kind);
+
+/* ---- format_align.c ---- */
+
+/* How many items from number `first` on are aligned with it, and how. */
+uint32_t format_align_names(struct format *format, const struct ast *body,
+			    uint32_t first, struct alignment *alignment);
+/* The same for blocks of one line: a table of their fields. */
+uint32_t format_align_rows(struct format *format, const struct ast *body,
+			   uint32_t first, struct alignment *alignment);
+
+/* ---- format.c: bodies ---- */
+
+/* Any item, with its body. */
+void format_item(struct format *format, const struct ast *item,
+		 const struct alignment *alignment);
+/* Whether a body was written on one line. */
+bool format_is_on_one_line(const struct format *format, const struct ast *body);
 
 /* Columns of an item on one line; more than limit when it cannot stand so. */
 uint32_t format_measure_item(struct format *format, const struct ast *item,

@@ -55,8 +55,10 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/foreign.h \
 	%D%/format.c \
 	%D%/format.h \
+	%D%/format_align.c \
 	%D%/format_expression.c \
 	%D%/format_internal.h \
+	%D%/format_item.c \
 	%D%/format_text.c \
 	%D%/gram.y \
 	%D%/lint.c \
