@@ -334,43 +334,88 @@ static void print_dimension(struct summary *summary, const struct site *site,
 		text_append_char(out, '\n');
 }
 
+/* Dimensions in the order of a linear placement. */
+static const enum dimension linear_order[PACKING_COUNT][DIMENSION_COUNT] = {
+	[PACKING_DATA_PIPELINE] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
+				    DIMENSION_DATA, DIMENSION_PIPELINE },
+	[PACKING_PIPELINE_DATA] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
+				    DIMENSION_PIPELINE, DIMENSION_DATA },
+};
+
+static const char *const dimension_words[DIMENSION_COUNT] = {
+	[DIMENSION_TENSOR] = "tensor",
+	[DIMENSION_CONTEXT] = "context",
+	[DIMENSION_DATA] = "data",
+	[DIMENSION_PIPELINE] = "pipeline",
+};
+
+/* The level whose groups have room for so many devices, or NULL when only the
+ * whole cluster has, or none is needed. */
+static const char *level_for(const struct ir_topology *topology, uint64_t devices)
+{
+	uint64_t below = 1;
+
+	for (uint32_t l = 0; devices > 1 && l + 1 < topology->level_count; l++) {
+		below *= topology->level[l].network.fanout;
+		if (below >= devices)
+			return topology->level[l].name;
+	}
+	return NULL;
+}
+
+/* Blocks that a border does not cut. */
+static void print_whole(struct summary *summary, const struct site *site)
+{
+	const struct placement *placement = &site->plan.placement;
+	struct text *out = summary->out;
+	uint64_t block = 1;
+	bool any = false;
+
+	for (uint32_t i = 0; i < placement->aligned; i++) {
+		enum dimension last = linear_order[placement->packing][i];
+		const char *level;
+		bool first = true;
+
+		block *= placement->factor[last][0];
+		level = level_for(&site->ir->topology, block);
+		if (placement->factor[last][0] == 1 || !level)
+			continue;
+		text_append(out, any ? ", " : "  whole     ");
+		any = true;
+		for (uint32_t j = 0; j <= i; j++) {
+			enum dimension at = linear_order[placement->packing][j];
+
+			if (placement->factor[at][0] == 1)
+				continue;
+			text_printf(out, "%s%s", first ? "" : " x ",
+				    dimension_words[at]);
+			first = false;
+		}
+		text_printf(out, " within a %s", level);
+	}
+	if (any)
+		text_append_char(out, '\n');
+}
+
 /* The order, and the blocks that are kept whole. */
 static void print_linear(struct summary *summary, const struct site *site)
 {
 	const struct placement *placement = &site->plan.placement;
-	bool swapped = placement->packing == PACKING_PIPELINE_DATA;
-	const char *const name[DIMENSION_COUNT] = {
-		"tensor", "context", swapped ? "pipeline" : "data",
-		swapped ? "data" : "pipeline"
-	};
-	const enum dimension dimension[DIMENSION_COUNT] = {
-		DIMENSION_TENSOR, DIMENSION_CONTEXT,
-		swapped ? DIMENSION_PIPELINE : DIMENSION_DATA,
-		swapped ? DIMENSION_DATA : DIMENSION_PIPELINE
-	};
 	struct text *out = summary->out;
 	bool any = false;
 
 	text_append(out, "  linear    in the order of the devices:");
 	for (int i = 0; i < DIMENSION_COUNT; i++) {
-		if (placement->factor[dimension[i]][0] == 1)
+		enum dimension at = linear_order[placement->packing][i];
+
+		if (placement->factor[at][0] == 1)
 			continue;
 		text_printf(out, "%s %u %s", any ? "," : "",
-			    placement->factor[dimension[i]][0], name[i]);
+			    placement->factor[at][0], dimension_words[at]);
 		any = true;
 	}
 	text_append_char(out, '\n');
-	if (!placement->aligned)
-		return;
-	text_append(out, "  whole     blocks of ");
-	any = false;
-	for (uint32_t i = 0; i < placement->aligned; i++) {
-		if (placement->factor[dimension[i]][0] == 1)
-			continue;
-		text_printf(out, "%s%s", any ? " x " : "", name[i]);
-		any = true;
-	}
-	text_append(out, " are not cut by a border that they fit within\n");
+	print_whole(summary, site);
 }
 
 static void print_avoided(struct summary *summary)

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "compiler/describe.h"
+#include "compiler/explain_groups.h"
 #include "compiler/layout.h"
+#include "compiler/network_names.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/profile.h"
 #include "compiler/recompute_module.h"
@@ -27,32 +29,6 @@ struct explanation {
 	const struct problem_shape *shape;
 	const struct routed *routed;	/* on a graph; else NULL */
 	struct text *out;
-};
-
-static const char *const collective_names[COLLECTIVE_COUNT] = {
-	[COLLECTIVE_ALL_REDUCE] = "all-reduce",
-	[COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
-	[COLLECTIVE_ALL_GATHER] = "all-gather",
-	[COLLECTIVE_ALL_TO_ALL] = "all-to-all",
-	[COLLECTIVE_BROADCAST] = "broadcast",
-};
-
-static const char *const group_names[GROUP_COUNT] = {
-	[GROUP_TENSOR] = "tensor",
-	[GROUP_CONTEXT] = "context",
-	[GROUP_DATA_CONTEXT] = "data x context",
-	[GROUP_EXPERT] = "expert",
-	[GROUP_EXPERT_TENSOR] = "expert tensor",
-	[GROUP_EXPERT_DATA] = "expert data",
-};
-
-static const char *const algorithm_names[ALGORITHM_COUNT] = {
-	[ALGORITHM_NONE] = "none",
-	[ALGORITHM_RING] = "ring",
-	[ALGORITHM_HIERARCHICAL] = "hierarchical",
-	[ALGORITHM_TREE] = "tree",
-	[ALGORITHM_DIRECT] = "direct",
-	[ALGORITHM_IN_NETWORK] = "in the network",
 };
 
 static struct text scratch(const struct explanation *explanation)
@@ -230,19 +206,26 @@ static double routed_time(const struct explanation *explanation,
 	return slowest;
 }
 
+/* By the placement, on levels. */
+static double placed_time(const struct explanation *explanation,
+			  const struct problem_collective *collective,
+			  enum algorithm *algorithm)
+{
+	struct arena *arena = &explanation->compilation->arena;
+	struct placed placed = { .placement = explanation->plan->placement };
+
+	placement_price(explanation->problem, explanation->shape, arena, &placed);
+	return network_time(&placed.group[collective->group], collective->kind,
+			    collective->bytes, algorithm);
+}
+
 static void print_collective(struct explanation *explanation,
 			     const struct problem_collective *collective)
 {
 	const struct problem_origin *origin =
 		problem_origin(explanation->problem, collective->source);
-	struct group_shape group = network_group(explanation->problem,
-						 &explanation->plan->placement,
-						 explanation->shape,
-						 collective->group);
 	enum algorithm algorithm;
-	double time = network_collective(explanation->problem, &group,
-					 collective->kind, collective->bytes,
-					 &algorithm);
+	double time = placed_time(explanation, collective, &algorithm);
 	double exposed;
 	struct text *out = explanation->out;
 
@@ -251,12 +234,12 @@ static void print_collective(struct explanation *explanation,
 	exposed = fmax(0, time - collective->hidden_s);
 	text_printf(out, "  %-8s  %-14s over %-14s %10s %9s, exposed %s (%s)\n",
 		    collective->backward ? "backward" : "forward",
-		    collective_names[collective->kind],
-		    group_names[collective->group],
+		    collective_name(collective->kind),
+		    group_name(collective->group),
 		    bytes(explanation, collective->bytes),
 		    seconds(explanation, time),
 		    exposed_seconds(explanation, exposed),
-		    algorithm_names[algorithm]);
+		    algorithm_name(algorithm));
 	if (!origin)
 		return;
 	text_printf(out, "            of %s%s",
@@ -461,7 +444,7 @@ static void print_stage_links(struct explanation *explanation, uint32_t stage)
 		return;
 	rank = &explanation->routed->rank[stage];
 	for (uint32_t i = 0; i < GROUP_COUNT; i++)
-		print_link(explanation, group_names[i], rank->link[i], &first);
+		print_link(explanation, group_name(i), rank->link[i], &first);
 	print_link(explanation, "next stage", rank->boundary_link, &first);
 	if (!first)
 		text_append_char(explanation->out, '\n');
@@ -630,6 +613,10 @@ void explain_plan(struct compilation *compilation, const struct ir *ir,
 	}
 	explanation.plan = plan;
 	print_iteration(&explanation);
+	/* A graph's links are named with the stages. */
+	if (sites.count == 1 && !explanation.routed)
+		explain_groups(sites.at[0].ir, sites.at[0].problem,
+			       &sites.at[0].plan, &compilation->arena, out);
 }
 
 bool explain_layer(struct compilation *compilation, const struct ir *ir,

@@ -36,6 +36,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/emit_solver_input.c \
 	%D%/emit_summary.c \
 	%D%/emitters.def \
+	%D%/explain_groups.c \
+	%D%/explain_groups.h \
 	%D%/explain_page.c \
 	%D%/explain_page.h \
 	%D%/explain_plan.c \
@@ -102,6 +104,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/megatron_shards.h \
 	%D%/native.c \
 	%D%/native.h \
+	%D%/network_names.c \
+	%D%/network_names.h \
 	%D%/operator_time.c \
 	%D%/operator_time.h \
 	%D%/operators.def \

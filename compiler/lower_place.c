@@ -67,13 +67,19 @@ static bool place_dimension(struct lower *lower, const struct ast *item,
 
 /* ---- particular devices ---- */
 
-/* Mixed clusters are searched one kind at a time. */
+/* Mixed clusters are searched one kind at a time, and the levels that a graph implies
+ * number its devices anew. */
 static bool have_numbers(struct lower *lower, struct span span)
 {
-	if (!lower->ir->topology.kind_count)
-		return true;
-	return lower_not_yet(lower, span,
-			     "naming devices of a cluster whose children differ");
+	const struct ir_topology *topology = &lower->ir->topology;
+
+	if (topology->kind_count)
+		return lower_not_yet(lower, span,
+				     "naming devices of a cluster whose children differ");
+	if (topology->graph)
+		return lower_not_yet(lower, span,
+				     "naming devices of a topology given as a graph");
+	return true;
 }
 
 static void push_place(struct placing *placing, struct ir_place place)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/devices.h"
 #include "solver/even.h"
 #include "solver/feasible.h"
 #include "solver/most.h"
@@ -133,11 +134,24 @@ static void degrees_of(const struct problem *problem, const struct choice *choic
 	degree[DIMENSION_PIPELINE] = choice->pipeline;
 }
 
-static bool place_in_order(const struct problem *problem,
+/* Whether factors that fit the fan-outs fit the rest. A network that is only believed
+ * in (view.c, without scratch memory) has no particular devices. */
+static bool factors_fit(const struct attempts *attempts, uint32_t shape,
+			const struct placement *placement)
+{
+	const struct problem *problem = attempts->problem;
+
+	return network_experts_fit(problem, placement, &problem->shape[shape]) &&
+	       (!attempts->scratch ||
+		devices_fit(problem, placement, attempts->scratch));
+}
+
+static bool place_in_order(const struct attempts *attempts,
 			   const struct choice *choice,
 			   const enum dimension order[DIMENSION_COUNT],
 			   struct placement *placement)
 {
+	const struct problem *problem = attempts->problem;
 	uint32_t rest[DIMENSION_COUNT];
 
 	degrees_of(problem, choice, rest);
@@ -163,13 +177,12 @@ static bool place_in_order(const struct problem *problem,
 	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
 		if (rest[d] != 1)
 			return false;
-	return network_experts_fit(problem, placement,
-				   &problem->shape[choice->shape]);
+	return factors_fit(attempts, choice->shape, placement);
 }
 
 struct first_fit {
-	const struct problem *problem;
-	const struct problem_shape *shape;
+	const struct attempts *attempts;
+	uint32_t shape;
 	struct placement *placement;
 	bool found;
 };
@@ -178,7 +191,7 @@ static bool take_first(void *closure, const struct placement *placement)
 {
 	struct first_fit *fit = closure;
 
-	fit->found = network_experts_fit(fit->problem, placement, fit->shape);
+	fit->found = factors_fit(fit->attempts, fit->shape, placement);
 	if (fit->found)
 		*fit->placement = *placement;
 	return !fit->found;
@@ -190,13 +203,13 @@ bool attempts_place(const struct attempts *attempts, const struct choice *choice
 {
 	const struct problem *problem = attempts->problem;
 	struct first_fit fit = {
-		.problem = problem,
-		.shape = &problem->shape[choice->shape],
+		.attempts = attempts,
+		.shape = choice->shape,
 		.placement = placement,
 	};
 	uint32_t degree[DIMENSION_COUNT];
 
-	if (place_in_order(problem, choice, order, placement))
+	if (place_in_order(attempts, choice, order, placement))
 		return true;
 	degrees_of(problem, choice, degree);
 	placement_walk(problem, degree, take_first, &fit);
@@ -331,6 +344,7 @@ static double keep_if_better(struct attempts *attempts, struct plan *plan,
 	if (incumbent_excludes(&attempts->incumbent, merit))
 		return merit->objective[0];
 	text_init(&reason, attempts->scratch);
+	devices_fill(attempts->problem, attempts->scratch, plan);
 	if (!feasible_check(attempts->problem, plan, attempts->scratch, &reason)) {
 		attempts->refused++;
 		return INFINITY;

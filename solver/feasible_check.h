@@ -22,6 +22,7 @@ struct class_cost {
 struct linear_border {
 	double leaving;			/* k_l */
 	bool changes_rail;
+	bool crossed;			/* by some transfer as its highest level */
 };
 
 /* The devices that pipeline ranks first_rank .. first_rank + degree - 1 lie on: all

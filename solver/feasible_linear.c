@@ -333,6 +333,8 @@ static void count_border(const struct site *site, uint32_t from, uint32_t to,
 			uint32_t child = (uint32_t)site->below[l];
 
 			leaving[l][a]++;
+			if (a / level->fanout == b / level->fanout)
+				site->border[l].crossed = true;
 			if (level->rails > 0 &&
 			    a / level->fanout == b / level->fanout &&
 			    site->device[from * width + i] % child % level->rails !=
@@ -395,8 +397,8 @@ uint32_t feasible_linear_level(const struct site *site, uint32_t a, uint32_t b)
 	return highest;
 }
 
-struct transfer_line feasible_linear_transfer(const struct site *site,
-					      uint32_t level)
+/* The line of transfers whose highest level this is. */
+static struct transfer_line own_transfer(const struct site *site, uint32_t level)
 {
 	const struct problem_level *at = &site->problem->level[level];
 	double share = at->kind == LEVEL_FULL ? 1 / (at->fanout - 1.0) : 1;
@@ -417,6 +419,22 @@ struct transfer_line feasible_linear_transfer(const struct site *site,
 		line.latency_s += at[-1].latency_s;
 		line.s_per_byte += 1 / (at[-1].efficiency *
 					at[-1].bandwidth_Bps);
+	}
+	return line;
+}
+
+struct transfer_line feasible_linear_transfer(const struct site *site,
+					      uint32_t level)
+{
+	struct transfer_line line = own_transfer(site, level);
+
+	for (uint32_t l = 0; l < level; l++) {
+		struct transfer_line lower = own_transfer(site, l);
+
+		if (!site->border[l].crossed)
+			continue;
+		line.latency_s = fmax(line.latency_s, lower.latency_s);
+		line.s_per_byte = fmax(line.s_per_byte, lower.s_per_byte);
 	}
 	return line;
 }

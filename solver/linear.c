@@ -221,3 +221,82 @@ bool linear_keeps_rules(const struct problem *problem,
 			return false;
 	return true;
 }
+
+/* ---- the same as factors ---- */
+
+/* How many ranks from the first on, each a stride on, lie in its child. */
+static uint32_t run_within(const uint32_t *device, uint32_t stride,
+			   uint32_t degree, uint32_t child)
+{
+	uint32_t run = 1;
+
+	while (run < degree && device[(size_t)run * stride] / child ==
+				       device[0] / child)
+		run++;
+	return run;
+}
+
+/* The only factors that can say where the ranks are: those of each dimension
+ * follow from where it leaves the children of the first rank. */
+static bool guess_factors(const struct problem *problem,
+			  const struct placement *placement,
+			  const uint32_t *device, struct placement *factors)
+{
+	uint32_t stride = 1, child = 1;
+
+	*factors = (struct placement){ .packing = PACKING_FACTORS };
+	for (uint32_t d = 0; d < DIMENSION_COUNT; d++) {
+		uint32_t degree = placement->factor[d][0], done = 1;
+
+		child = 1;
+		for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+			uint32_t run = done;
+
+			if (l < problem->level_count) {
+				child *= problem->level[l].fanout;
+				run = run_within(device, stride, degree, child);
+			}
+			if (run % done)
+				return false;
+			factors->factor[d][l] = run / done;
+			done = run;
+		}
+		if (done != degree)
+			return false;
+		stride *= degree;
+	}
+	return true;
+}
+
+bool linear_is_factored(const struct problem *problem,
+			const struct placement *placement,
+			const uint32_t *device, struct placement *factors)
+{
+	uint32_t degree[DIMENSION_COUNT], coordinate[DIMENSION_COUNT] = { 0 };
+	uint32_t count = 1;
+
+	if (!guess_factors(problem, placement, device, factors))
+		return false;
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		uint32_t column = 1;
+
+		for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+			column *= factors->factor[d][l];
+		if (column > problem->level[l].fanout)
+			return false;
+	}
+	for (uint32_t d = 0; d < DIMENSION_COUNT; d++) {
+		degree[d] = placement->factor[d][0];
+		count *= degree[d];
+	}
+	for (uint32_t r = 0; r < count; r++) {
+		if (network_device(problem, factors, coordinate) != device[r])
+			return false;
+		for (uint32_t d = 0; d < DIMENSION_COUNT; d++) {
+			if (++coordinate[d] < degree[d])
+				break;
+			coordinate[d] = 0;
+		}
+	}
+	return true;
+}

@@ -3,11 +3,12 @@
  * Linear placements: ranks in the order of the devices, where degrees do not divide
  * the fan-outs (tensor 7 on nodes of 8; data 3 x pipeline 33 on 128 nodes).
  *
- * A linear placement is a candidate for degrees that no factor placement fits
- * (devices.h), in problems whose levels are all switches or full, and only for
- * shard level 0; not in a segment of a mixed plan. It is one of eight: the order of
- * dimensions (enum packing) and `aligned`, from 0 to 3. Of two that put every rank on
- * the same device only the first one in the order of ties is one.
+ * Linear placements are candidates beside the factor placements, in problems whose
+ * levels are all switches or full, and only for shard level 0; not in a segment of a
+ * mixed plan. There are eight: the order of dimensions (enum packing) and
+ * `aligned`, from 0 to 3. One that puts every rank on the same device as an earlier
+ * one does (in the order of ties), or as a factor placement that fits does with every
+ * rank at its position (network_device), is none.
  *
  * Laying. The ranks, numbered in that order, first dimension fastest, take one usable
  * device after the other (not avoided, ascending). The block of the innermost i
@@ -82,9 +83,10 @@
  *	latency    = overhead_l + latency_l
  *
  * and where level l > 0 has rails, and one of the transfers named above whose highest level is l
- * changes its device's index within a child of l, modulo rails, what network.h adds then. A
- * boundary crosses the highest level that one of its transfers crosses; so does the
- * exchange of a tied weight between any two ranks.
+ * changes its device's index within a child of l, modulo rails, what network.h adds
+ * then. If one of them has a highest level j < l, the line of l is at least that of j in
+ * both terms. A boundary crosses the highest level that one of its transfers
+ * crosses; so does the exchange of a tied weight between any two ranks.
  *
  * Played as flows over the wired network none of these times is too short
  * (tests/prop/linear_prop.c).
@@ -117,12 +119,26 @@ bool linear_keeps_rules(const struct problem *problem,
 			const struct placement *placement,
 			const uint32_t *device);
 
+/* Whether a factor placement puts every rank on the same device; *factors receives it
+ * then. Expert degrees are not looked at. */
+bool linear_is_factored(const struct problem *problem,
+			const struct placement *placement,
+			const uint32_t *device, struct placement *factors);
+
 /* The lines of a group whose ranks have these devices. */
 struct network_lines linear_lines(const struct problem *problem,
 				  const struct placement *placement,
 				  const struct problem_shape *shape,
 				  const uint32_t *device, enum group group,
 				  struct arena *scratch);
+
+struct placement_reach;
+
+/* How they lie; reach is zeroed, with one member. */
+void linear_reach(const struct problem *problem, const struct placement *placement,
+		  const struct problem_shape *shape, const uint32_t *device,
+		  enum group group, struct arena *scratch,
+		  struct placement_reach *reach);
 
 /* Lines that no uneven group of so many members is above: each is at most what any of
  * them has. False if a group of so many is never uneven. */

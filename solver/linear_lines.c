@@ -8,6 +8,7 @@
 
 #include "solver/most.h"
 #include "solver/network_rate.h"
+#include "solver/placement.h"
 
 /* What one instance has in the child of a level that is being walked. */
 struct open_child {
@@ -351,6 +352,55 @@ static struct network_lines uneven_lines(const struct survey *survey)
 	return lines;
 }
 
+/* Walks over all instances of a group. */
+static void survey_group(struct survey *survey, const struct problem *problem,
+			 const struct placement *placement,
+			 const struct pattern *pattern, const uint32_t *device,
+			 struct arena *scratch)
+{
+	uint32_t pipeline = placement->factor[DIMENSION_PIPELINE][0];
+	uint32_t width = rank_count(placement) / pipeline;
+
+	survey_open(survey, problem, pattern->members, scratch);
+	for (uint32_t r = 0; r < pipeline * width; r++)
+		/* The first rank of an instance. */
+		if (r % width / pattern->stride % pattern->members == 0)
+			survey_instance(survey, device + r, pattern->stride);
+}
+
+void linear_reach(const struct problem *problem, const struct placement *placement,
+		  const struct problem_shape *shape, const uint32_t *device,
+		  enum group group, struct arena *scratch,
+		  struct placement_reach *reach)
+{
+	struct pattern pattern = pattern_of(placement, shape, group);
+	struct arena_mark mark = arena_mark(scratch);
+	struct survey survey;
+
+	reach->members = pattern.members;
+	survey_group(&survey, problem, placement, &pattern, device, scratch);
+	for (uint32_t l = 0; l <= problem->level_count; l++) {
+		struct placement_part *part = &reach->level[l];
+		uint32_t sides = 1;
+
+		part->least = survey.least[l];
+		part->most = survey.most[l];
+		part->copies = survey.copies[l];
+		if (l == problem->level_count)
+			break;
+		part->crossed = survey.parts[l + 1] > 1;
+		for (uint32_t i = 0; i < problem->device_count / survey.below[l]; i++)
+			if (survey.leaving[l][i] > part->sharers)
+				part->sharers = survey.leaving[l][i];
+		/* Even groups go all ways at once over full levels. */
+		if (part->crossed && is_even(&survey))
+			sides = survey.parts[l + 1] - 1;
+		part->share = problem->level[l].kind == LEVEL_FULL ?
+			(double)sides / (problem->level[l].fanout - 1) : 1;
+	}
+	arena_rewind(scratch, mark);
+}
+
 struct network_lines linear_lines(const struct problem *problem,
 				  const struct placement *placement,
 				  const struct problem_shape *shape,
@@ -358,19 +408,13 @@ struct network_lines linear_lines(const struct problem *problem,
 				  struct arena *scratch)
 {
 	struct pattern pattern = pattern_of(placement, shape, group);
-	uint32_t pipeline = placement->factor[DIMENSION_PIPELINE][0];
-	uint32_t width = rank_count(placement) / pipeline;
 	struct arena_mark mark = arena_mark(scratch);
 	struct network_lines lines = { .alone = true };
 	struct survey survey;
 
 	if (pattern.members < 2)
 		return lines;
-	survey_open(&survey, problem, pattern.members, scratch);
-	for (uint32_t r = 0; r < pipeline * width; r++)
-		/* The first rank of an instance. */
-		if (r % width / pattern.stride % pattern.members == 0)
-			survey_instance(&survey, device + r, pattern.stride);
+	survey_group(&survey, problem, placement, &pattern, device, scratch);
 	lines = is_even(&survey) ?
 		even_lines(&survey, placement, device, scratch) :
 		uneven_lines(&survey);

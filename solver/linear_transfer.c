@@ -52,6 +52,7 @@ struct traffic {
 	uint32_t *leaving[LEVEL_MAX];	/* by child, of the transfers at once */
 	uint32_t most[LEVEL_MAX];	/* k_l */
 	bool changes[LEVEL_MAX];	/* rails */
+	bool crossed[LEVEL_MAX];	/* by some transfer as its highest level */
 };
 
 /* One transfer; the level that it crosses. */
@@ -65,6 +66,7 @@ static uint32_t add_transfer(struct traffic *traffic, uint32_t from, uint32_t to
 		if (++*count > traffic->most[l])
 			traffic->most[l] = *count;
 	}
+	traffic->crossed[level] = true;
 	rails = traffic->problem->level[level].rails;
 	below = traffic->below[level];
 	if (rails && from % below % rails != to % below % rails)
@@ -135,7 +137,16 @@ void linear_transfers(const struct problem *problem,
 		}
 		boundary_level[r] = (uint8_t)highest;
 	}
-	for (uint32_t l = 0; l < problem->level_count; l++)
+	for (uint32_t l = 0; l < problem->level_count; l++) {
 		line[l] = transfer_line(&traffic, l);
+		for (uint32_t j = 0; j < l; j++) {
+			if (!traffic.crossed[j])
+				continue;
+			line[l].latency_s = most(line[l].latency_s,
+						 line[j].latency_s);
+			line[l].s_per_byte = most(line[l].s_per_byte,
+						  line[j].s_per_byte);
+		}
+	}
 	arena_rewind(scratch, mark);
 }

@@ -14,6 +14,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/deal.h \
 	%D%/devices.c \
 	%D%/devices.h \
+	%D%/devices_hold.c \
+	%D%/devices_hold.h \
 	%D%/dimension.h \
 	%D%/even.c \
 	%D%/even.h \

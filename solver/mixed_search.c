@@ -188,7 +188,7 @@ struct sets {
 static bool sets_next(struct sets *sets)
 {
 	for (uint32_t i = sets->count; i-- > 0;) {
-		if (++sets->index[i] < sets->set[i]->count)
+		if (++sets->index[i] < sets->set[i]->factor_count)
 			return true;
 		sets->index[i] = 0;
 	}
@@ -373,8 +373,7 @@ static void search_configuration(struct mixed_run *run,
 		sets.set[i] = placement_find(&run->space.cache[family->kind[i]],
 					     &run->problem->shape[choice->shape],
 					     choice->data, entry->ranks.ranks[i]);
-		if (!sets.set[i]->count ||
-		    sets.set[i]->at->placement.packing != PACKING_FACTORS) {
+		if (!sets.set[i]->factor_count) {
 			certificate->infeasible_placement++;
 			return;
 		}

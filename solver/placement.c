@@ -221,10 +221,10 @@ static struct network_lines group_lines(const struct problem *problem,
 }
 
 static void price_factors(const struct problem *problem,
-			  const struct problem_shape *shape, struct placed *placed)
+			  const struct problem_shape *shape, bool experts,
+			  struct placed *placed)
 {
 	uint32_t pipeline = 1;
-	bool experts = share_has_experts(problem);
 
 	for (int i = 0; i < GROUP_COUNT; i++)
 		if (i < GROUP_EXPERT || experts)
@@ -242,11 +242,9 @@ static void price_factors(const struct problem *problem,
 }
 
 static void price_linear(const struct problem *problem,
-			 const struct problem_shape *shape, struct arena *arena,
-			 struct placed *placed)
+			 const struct problem_shape *shape, bool experts,
+			 struct arena *arena, struct placed *placed)
 {
-	bool experts = share_has_experts(problem);
-
 	for (int i = 0; i < GROUP_COUNT; i++)
 		if (i < GROUP_EXPERT || experts)
 			placed->group[i] = linear_lines(
@@ -286,9 +284,22 @@ static void price_sharding(const struct problem *problem,
 	}
 }
 
-bool placement_price(const struct problem *problem,
-		     const struct problem_shape *shape, struct arena *arena,
-		     struct placed *placed)
+/* Factors are the plainer way to say where ranks are. */
+static bool is_factored(const struct problem *problem,
+			const struct problem_shape *shape,
+			const struct placed *placed)
+{
+	struct placement factors;
+
+	return linear_is_factored(problem, &placed->placement, placed->device,
+				  &factors) &&
+	       network_experts_fit(problem, &factors, shape);
+}
+
+/* placement_price; whether there are experts is known. */
+static bool price(const struct problem *problem,
+		  const struct problem_shape *shape, bool experts,
+		  struct arena *arena, struct placed *placed)
 {
 	const uint32_t *row = placed->placement.factor[DIMENSION_PIPELINE];
 	uint32_t pipeline = 1;
@@ -300,16 +311,71 @@ bool placement_price(const struct problem *problem,
 	for (int i = 0; i < GROUP_COUNT; i++)
 		placed->group[i] = (struct network_lines){ .alone = true };
 	if (placed->placement.packing == PACKING_FACTORS) {
-		price_factors(problem, shape, placed);
+		price_factors(problem, shape, experts, placed);
 		price_sharding(problem, shape, arena, placed);
 		return true;
 	}
 	placed->device = devices_lay(problem, &placed->placement, arena);
-	if (!placed->device)
+	if (!placed->device || is_factored(problem, shape, placed))
 		return false;
-	price_linear(problem, shape, arena, placed);
+	price_linear(problem, shape, experts, arena, placed);
 	price_sharding(problem, shape, arena, placed);
 	return true;
+}
+
+bool placement_price(const struct problem *problem,
+		     const struct problem_shape *shape, struct arena *arena,
+		     struct placed *placed)
+{
+	return price(problem, shape, share_has_experts(problem), arena, placed);
+}
+
+static void reach_factors(const struct problem *problem,
+			  const struct group_shape *shape,
+			  struct placement_reach *reach)
+{
+	uint32_t inside = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		reach->members *= shape->members[l];
+	for (uint32_t l = 0; l <= problem->level_count; l++) {
+		const struct problem_level *level = &problem->level[l];
+		struct placement_part *part = &reach->level[l];
+
+		part->least = part->most = part->copies = inside;
+		if (l == problem->level_count)
+			break;
+		part->crossed = shape->members[l] > 1;
+		part->sharers = inside < reach->members ?
+			shape->used[l] / inside : 0;
+		part->share = 1;
+		if (level->kind == LEVEL_FULL && part->crossed)
+			part->share = (shape->members[l] - 1.0) /
+				      (level->fanout - 1);
+		if (level->kind == LEVEL_RING)
+			part->share = (level->wrap &&
+				       shape->apart[l] * shape->members[l] ==
+					       level->fanout ? 1 : 0.5) /
+				      shape->apart[l];
+		inside *= shape->members[l];
+	}
+}
+
+void placement_reach(const struct problem *problem,
+		     const struct problem_shape *shape,
+		     const struct placed *placed, enum group group,
+		     struct arena *scratch, struct placement_reach *reach)
+{
+	struct group_shape group_shape;
+
+	*reach = (struct placement_reach){ .members = 1 };
+	if (placed->device) {
+		linear_reach(problem, &placed->placement, shape, placed->device,
+			     group, scratch, reach);
+		return;
+	}
+	group_shape = network_group(problem, &placed->placement, shape, group);
+	reach_factors(problem, &group_shape, reach);
 }
 
 uint32_t placement_pipeline_level(const struct problem *problem,
@@ -332,7 +398,8 @@ static bool keep(struct reduction *reduction, const struct placed *placed)
 		if (is_covered(reduction, placed, &reduction->kept.at[i]))
 			return false;
 	for (size_t i = 0; i < reduction->kept.count; i++)
-		if (!is_covered(reduction, &reduction->kept.at[i], placed))
+		if ((placed->device && !reduction->kept.at[i].device) ||
+		    !is_covered(reduction, &reduction->kept.at[i], placed))
 			reduction->kept.at[count++] = reduction->kept.at[i];
 	reduction->kept.count = count;
 	VEC_PUSH(&reduction->kept, reduction->arena, *placed);
@@ -351,8 +418,8 @@ static bool reduce_visit(void *closure, const struct placement *placement)
 	      !network_experts_fit(problem, placement, reduction->shape)) ||
 	     !devices_fit(problem, placement, reduction->arena)))
 		return true;
-	if (!placement_price(problem, reduction->shape, reduction->arena,
-			     &placed) ||
+	if (!price(problem, reduction->shape, reduction->experts,
+		   reduction->arena, &placed) ||
 	    !keep(reduction, &placed))
 		arena_rewind(reduction->arena, mark);
 	return true;
@@ -443,10 +510,9 @@ placement_find(struct placement_cache *cache, const struct problem_shape *shape,
 	set = ARENA_NEW(cache->arena, struct placement_set);
 	set->degrees = degrees;
 	placement_walk(cache->problem, degrees.degree, reduce_visit, &reduction);
-	/* Not yet: the checker must know them first. */
-	if (false && !reduction.kept.count)
-		placement_walk_linear(cache->problem, degrees.degree, reduce_visit,
-				      &reduction);
+	set->factor_count = (uint32_t)reduction.kept.count;
+	placement_walk_linear(cache->problem, degrees.degree, reduce_visit,
+			      &reduction);
 	set->at = reduction.kept.at;
 	set->count = (uint32_t)reduction.kept.count;
 	*slot = set;
@@ -507,7 +573,7 @@ placement_rows(struct placement_cache *cache, uint32_t degree)
 	/* The row stands for any dimension or group, each with its own rule. */
 	memset(anywhere.within, 0, sizeof(anywhere.within));
 	placement_walk(&anywhere, alone, row_visit, &reduction);
-	if (false && linear_least(cache->problem, degree, &linear))
+	if (linear_least(cache->problem, degree, &linear))
 		add_row(&reduction, &linear);
 	return set;
 }

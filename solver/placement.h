@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The placements of given degrees that are worth pricing. Every factorisation
- * over the levels is looked at, and where none fits, the linear ones (linear.h); one is
- * dropped when an earlier or cheaper one
- * is at least as good in every time that depends on the placement. Where a
- * slower plan may be wanted (a requirement that time does not only make harder)
+ * over the levels is looked at, and every linear placement (linear.h); one is
+ * dropped when an earlier or cheaper one is at least as good in every time that
+ * depends on the placement, factors for other factors only. Where a slower plan may be wanted (a requirement that time does not only make harder)
  * only those are dropped that give the same times.
  */
 #ifndef NEST_SOLVER_PLACEMENT_H
@@ -30,7 +29,8 @@ struct placed {
 };
 
 /* Fills the rest of a placed whose placement fits the shape. False if it is linear
- * and the devices end before the ranks, or it breaks a rule. */
+ * and the devices end before the ranks, it breaks a rule, or factors that fit say the
+ * same. */
 bool placement_price(const struct problem *problem,
 		     const struct problem_shape *shape, struct arena *arena,
 		     struct placed *placed);
@@ -39,6 +39,28 @@ bool placement_price(const struct problem *problem,
 uint32_t placement_pipeline_level(const struct problem *problem,
 				  const struct placed *placed, uint32_t a,
 				  uint32_t b);
+
+/* How a group lies in the children of one level, for reports. */
+struct placement_part {
+	uint32_t least, most;		/* ranks in a child that holds any */
+	bool crossed;			/* two children within one of the next level do */
+	uint32_t copies;		/* N_l: ways in and out that it has at once */
+	uint32_t sharers;		/* most groups of its kind that leave the same
+					 * child; 0: none leaves any */
+	double share;			/* of a child's links that one of them can use
+					 * when alone */
+};
+
+struct placement_reach {
+	uint32_t members;
+	/* Children of each level; at level_count the whole network. */
+	struct placement_part level[LEVEL_MAX + 1];
+};
+
+void placement_reach(const struct problem *problem,
+		     const struct problem_shape *shape,
+		     const struct placed *placed, enum group group,
+		     struct arena *scratch, struct placement_reach *reach);
 
 /* Degrees that a placement must fit. */
 struct placement_degrees {
@@ -50,6 +72,7 @@ struct placement_set {
 	struct placement_degrees degrees;
 	struct placed *at;		/* in the order of ties: see placement_before */
 	uint32_t count;
+	uint32_t factor_count;		/* of these, not linear: the first ones */
 };
 
 /* Sets already found, by degrees; and the cheapest lines of a group alone. */
@@ -68,8 +91,8 @@ struct placement_cache {
 void placement_cache_init(struct placement_cache *cache,
 			  const struct problem *problem, struct arena *arena);
 
-/* The set for a shape with data and pipeline degrees; empty when none fits. Either all
- * of them are linear or none is. */
+/* The set for a shape with data and pipeline degrees; empty when none fits. Linear ones
+ * come last; they have no sharding but for shard level 0. */
 const struct placement_set *
 placement_find(struct placement_cache *cache, const struct problem_shape *shape,
 	       uint32_t data, uint32_t pipeline);

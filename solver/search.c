@@ -538,8 +538,7 @@ static void open_configuration(struct search *search, const struct node *node)
 	};
 	struct node child = *node;
 
-	if (!set->count ||
-	    (node->choice.shard_level && set->at[0].device)) {
+	if (!set->count) {
 		certificate->infeasible_placement++;
 		return;
 	}

@@ -101,9 +101,8 @@ static void settle_plan(const struct problem *problem,
 		.arena = arena,
 	};
 
-	if (incumbent->plan.placement.packing == PACKING_FACTORS)
-		placement_walk(problem, degree, settle_visit, &settling);
-	else
+	placement_walk(problem, degree, settle_visit, &settling);
+	if (!settling.done && !choice->shard_level)
 		placement_walk_linear(problem, degree, settle_visit, &settling);
 	if (!settling.done) {
 		settling.plan = incumbent->plan;

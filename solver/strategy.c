@@ -5,6 +5,7 @@
 #include "solver/strategy.h"
 
 #include "solver/attempt.h"
+#include "solver/devices.h"
 #include "solver/facts.h"
 #include "solver/graph_trial.h"
 #include "solver/price.h"
@@ -127,6 +128,7 @@ static enum solve_status solve_alike(const struct problem *problem,
 		result->plan = attempts.incumbent.plan;
 		result->plan.certificate = certificate;
 		price_plan(&flat, arena, &result->plan);
+		devices_fill(&flat, arena, &result->plan);
 		price_on_graph(&attempts, problem, arena, &result->plan);
 	}
 	return result->status;

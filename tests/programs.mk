@@ -22,6 +22,10 @@ unit_tests += %D%/unit/describe_test
 %C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_describe_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/devices_test
+%C%_unit_devices_test_SOURCES = %D%/unit/devices_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_devices_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/diag_test
 %C%_unit_diag_test_SOURCES = %D%/unit/diag_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_diag_test_LDADD = $(cmocka_libs)
@@ -150,6 +154,10 @@ unit_tests += %D%/unit/unit_test
 %C%_unit_unit_test_SOURCES = %D%/unit/unit_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_unit_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/usual_order_test
+%C%_unit_usual_order_test_SOURCES = %D%/unit/usual_order_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_usual_order_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/value_test
 %C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_value_test_LDADD = $(cmocka_libs)
@@ -169,6 +177,10 @@ prop_tests += %D%/prop/graph_prop
 prop_tests += %D%/prop/limit_prop
 %C%_prop_limit_prop_SOURCES = %D%/prop/limit_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_devices.c %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_linear.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_graph.c %D%/prop/random_graph.h %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
 %C%_prop_limit_prop_LDADD = $(cmocka_libs)
+
+prop_tests += %D%/prop/linear_prop
+%C%_prop_linear_prop_SOURCES = %D%/prop/linear_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_devices.c %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_linear.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_graph.c %D%/prop/random_graph.h %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
+%C%_prop_linear_prop_LDADD = $(cmocka_libs)
 
 prop_tests += %D%/prop/mixed_prop
 %C%_prop_mixed_prop_SOURCES = %D%/prop/mixed_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_devices.c %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_linear.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_graph.c %D%/prop/random_graph.h %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h

@@ -228,6 +228,26 @@ struct problem *synthetic_problem(const struct synthetic_model *model,
 	return problem;
 }
 
+/* Nodes of eight, racks of four, rows of eight and halls of eight, and what is left;
+ * each level further out is slower. */
+void synthetic_five_levels(struct problem *problem)
+{
+	static const uint32_t fanout[] = { 8, 4, 8, 8 };
+	struct problem_level outer = problem->level[problem->level_count - 1];
+
+	problem->level_count = 5;
+	outer.fanout = problem->device_count;
+	for (uint32_t l = 2; l < 5; l++) {
+		problem->level[l] = outer;
+		problem->level[l].oversubscription = l;
+		problem->level[l].latency_s = 5e-6 * l;
+	}
+	for (uint32_t l = 0; l < 4; l++) {
+		problem->level[l].fanout = fanout[l];
+		problem->level[4].fanout /= fanout[l];
+	}
+}
+
 void synthetic_free_policies(struct problem *problem)
 {
 	for (int i = 0; i < 4; i++)

@@ -24,6 +24,9 @@ extern const struct synthetic_model synthetic_models[];
 struct problem *synthetic_problem(const struct synthetic_model *model,
 				  uint32_t devices, struct arena *arena);
 
+/* The same devices in five levels. */
+void synthetic_five_levels(struct problem *problem);
+
 /* Frees what is usually fixed, too: ZeRO 2 and 3, shards within a node, GPipe. */
 void synthetic_free_policies(struct problem *problem);
 

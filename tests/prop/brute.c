@@ -85,10 +85,45 @@ static void try_cuts(struct brute_pricing *pricing, uint32_t chunk, uint32_t fro
 		try_cuts(pricing, chunk + 1, next, result);
 }
 
+/* Whether the factors put every rank on the device given, each at its position. */
+static bool puts_ranks_on(const struct brute_pricing *pricing,
+			  const uint32_t *device)
+{
+	const struct problem *problem = pricing->problem;
+	const struct placement *placement = &pricing->plan->placement;
+
+	for (uint32_t rank = 0; rank < pricing->plan->devices; rank++) {
+		uint32_t at[DIMENSION_COUNT], rest = rank, number = 0, below = 1;
+
+		for (uint32_t d = 0; d < DIMENSION_COUNT; d++) {
+			uint32_t degree = 1;
+
+			for (uint32_t l = 0; l < problem->level_count; l++)
+				degree *= placement->factor[d][l];
+			at[d] = rest % degree;
+			rest /= degree;
+		}
+		for (uint32_t l = 0; l < problem->level_count; l++) {
+			uint32_t stride = below;
+
+			for (uint32_t d = 0; d < DIMENSION_COUNT; d++) {
+				number += at[d] % placement->factor[d][l] * stride;
+				at[d] /= placement->factor[d][l];
+				stride *= placement->factor[d][l];
+			}
+			below *= problem->level[l].fanout;
+		}
+		if (number != device[rank])
+			return false;
+	}
+	return true;
+}
+
 /* All factor matrices, one cell after another; left[d] is what remains of a
- * degree. */
+ * degree. With `wanted` none is tried, but counted if it puts the ranks there. */
 static void try_placements(struct brute_pricing *pricing, uint32_t cell,
-			   const uint32_t *left, struct brute_result *result)
+			   const uint32_t *left, const uint32_t *wanted,
+			   struct brute_result *result)
 {
 	const struct problem *problem = pricing->problem;
 	uint32_t d = cell % DIMENSION_COUNT, l = cell / DIMENSION_COUNT;
@@ -104,7 +139,10 @@ static void try_placements(struct brute_pricing *pricing, uint32_t cell,
 		    !brute_has_room(problem, placement,
 				    pricing->plan->choice.pipeline))
 			return;
-		result->placements++;
+		if (wanted) {
+			result->placements += puts_ranks_on(pricing, wanted);
+			return;
+		}
 		brute_price_placement(pricing);
 		try_cuts(pricing, 0, 0, result);
 		return;
@@ -119,26 +157,22 @@ static void try_placements(struct brute_pricing *pricing, uint32_t cell,
 		memcpy(rest, left, sizeof(rest));
 		rest[d] /= f;
 		placement->factor[d][l] = f;
-		try_placements(pricing, cell + 1, rest, result);
+		try_placements(pricing, cell + 1, rest, wanted, result);
 	}
 }
-
-/* Until the search has them. */
-static const bool has_linear = false;
 
 static bool can_be_linear(const struct brute_pricing *pricing)
 {
 	const struct problem *problem = pricing->problem;
 
-	if (!has_linear)
-		return false;
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		if (problem->level[l].kind == LEVEL_RING)
 			return false;
 	return pricing->plan->choice.shard_level == 0;
 }
 
-/* The linear placements, but for those that are the same as one before. */
+/* The linear placements, but for those that are the same as one before or as
+ * factors. */
 static void try_linear(struct brute_pricing *pricing, const uint32_t *degree,
 		       struct brute_result *result)
 {
@@ -146,7 +180,7 @@ static void try_linear(struct brute_pricing *pricing, const uint32_t *degree,
 						 PACKING_PIPELINE_DATA };
 	uint32_t laid[8][BRUTE_DEVICE_MAX], count = 0;
 	struct brute_plan *plan = pricing->plan;
-	struct placement factors = plan->placement;
+	struct placement factors = plan->placement, linear;
 
 	for (uint32_t i = 0; i < 8; i++) {
 		uint32_t same = 0;
@@ -165,6 +199,12 @@ static void try_linear(struct brute_pricing *pricing, const uint32_t *degree,
 			same++;
 		if (same < count++)
 			continue;
+		result->placements = 0;
+		linear = plan->placement;
+		try_placements(pricing, 0, degree, laid[count - 1], result);
+		plan->placement = linear;
+		if (result->placements)
+			continue;
 		memcpy(plan->device, laid[count - 1], sizeof(laid[0]));
 		if (!brute_keeps_rules(pricing->problem, degree, plan->device))
 			continue;
@@ -174,15 +214,14 @@ static void try_linear(struct brute_pricing *pricing, const uint32_t *degree,
 	plan->placement = factors;
 }
 
-/* One configuration: its factor placements or, where none fits, linear ones. */
+/* One configuration under all placements. */
 static void try_configuration(struct brute_pricing *pricing,
 			      const uint32_t *degree,
 			      struct brute_result *result)
 {
 	result->configurations++;
-	result->placements = 0;
-	try_placements(pricing, 0, degree, result);
-	if (result->placements == 0 && can_be_linear(pricing))
+	try_placements(pricing, 0, degree, NULL, result);
+	if (can_be_linear(pricing))
 		try_linear(pricing, degree, result);
 }
 

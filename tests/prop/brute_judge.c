@@ -110,12 +110,12 @@ bool brute_price(const struct problem *problem, struct brute_plan *plan)
 static int compare_placement(const struct placement *a,
 			     const struct placement *b, uint32_t levels)
 {
+	if (a->packing != b->packing)
+		return a->packing < b->packing ? -1 : 1;
 	for (int d = 0; d < DIMENSION_COUNT; d++)
 		for (uint32_t l = 0; l < levels; l++)
 			if (a->factor[d][l] != b->factor[d][l])
 				return a->factor[d][l] > b->factor[d][l] ? -1 : 1;
-	if (a->packing != b->packing)
-		return a->packing < b->packing ? -1 : 1;
 	if (a->aligned != b->aligned)
 		return a->aligned < b->aligned ? -1 : 1;
 	return 0;

@@ -368,11 +368,15 @@ uint32_t brute_linear_border(const struct brute_pricing *pricing, uint32_t a,
 	return highest;
 }
 
+/* Of transfers with the same highest level. */
+struct seen {
+	bool any, changes;		/* rails */
+};
+
 /* Transfers that leave a child of level l over all boundaries, or (last) from the last
- * rank to the first; *changes if one of these whose highest level is l changes
- * rails. */
+ * rank to the first; notes those whose highest level is l. */
 static uint32_t leaving(const struct brute_pricing *pricing, uint32_t l,
-			uint32_t child, bool last, bool *changes)
+			uint32_t child, bool last, struct seen *seen)
 {
 	const struct problem *problem = pricing->problem;
 	uint32_t p = pricing->plan->choice.pipeline;
@@ -388,37 +392,38 @@ static uint32_t leaving(const struct brute_pricing *pricing, uint32_t l,
 			if (a / size != child || b / size == child)
 				continue;
 			count++;
-			if (rails && level_between(problem, a, b) == l &&
-			    a % size % rails != b % size % rails)
-				*changes = true;
+			if (level_between(problem, a, b) != l)
+				continue;
+			seen->any = true;
+			if (rails && a % size % rails != b % size % rails)
+				seen->changes = true;
 		}
 	return count;
 }
 
 static double senders(const struct brute_pricing *pricing, uint32_t l,
-		      bool *changes)
+		      struct seen *seen)
 {
 	uint32_t most = 1;
 
 	for (uint32_t child = 0; child < child_count(pricing->problem, l); child++)
 		for (int last = 0; last < 2; last++) {
-			uint32_t count = leaving(pricing, l, child, last,
-						 changes);
+			uint32_t count = leaving(pricing, l, child, last, seen);
 
 			most = count > most ? count : most;
 		}
 	return most;
 }
 
-struct network_line brute_linear_line(const struct brute_pricing *pricing,
-				      uint32_t l)
+static struct network_line line_alone(const struct brute_pricing *pricing,
+				      uint32_t l, bool *crossed)
 {
 	const struct problem *problem = pricing->problem;
 	const struct problem_level *level = &problem->level[l];
 	struct network_line line = { level->overhead_s + level->latency_s, 0 };
-	bool changes = false, ignored;
+	struct seen seen = { false, false }, ignored;
 	double Bps = level->efficiency *
-		     brute_rate(problem, l, senders(pricing, l, &changes),
+		     brute_rate(problem, l, senders(pricing, l, &seen),
 				level->kind == LEVEL_FULL ?
 				1 / (level->fanout - 1.0) : 1);
 
@@ -428,9 +433,27 @@ struct network_line brute_linear_line(const struct brute_pricing *pricing,
 				   brute_rate(problem, j,
 					      senders(pricing, j, &ignored), 1));
 	line.s_per_byte = 1 / Bps;
-	if (l > 0 && changes) {
+	*crossed = seen.any;
+	if (l > 0 && seen.changes) {
 		line.latency_s += level[-1].latency_s;
 		line.s_per_byte += 1 / port_Bps(&level[-1]);
+	}
+	return line;
+}
+
+struct network_line brute_linear_line(const struct brute_pricing *pricing,
+				      uint32_t l)
+{
+	bool crossed;
+	struct network_line line = line_alone(pricing, l, &crossed);
+
+	for (uint32_t j = 0; j < l; j++) {
+		struct network_line lower = line_alone(pricing, j, &crossed);
+
+		if (!crossed)
+			continue;
+		line.latency_s = fmax(line.latency_s, lower.latency_s);
+		line.s_per_byte = fmax(line.s_per_byte, lower.s_per_byte);
 	}
 	return line;
 }

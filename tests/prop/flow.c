@@ -472,3 +472,26 @@ double flows_time(const struct flows *flows)
 	arena_rewind(net->arena, mark);
 	return time;
 }
+
+double flows_load_time(const struct flows *flows)
+{
+	struct flow_net *net = flows->net;
+	struct arena_mark mark = arena_mark(net->arena);
+	double *bytes = numbers(net->arena, net->link_count), time = 0;
+
+	for (size_t i = 0; i < flows->flow.count; i++) {
+		const struct flow *flow = &flows->flow.at[i];
+
+		for (int half = 0; half < 2; half++) {
+			struct way way;
+
+			find_way(net, flow->from, flow->to, half, &way);
+			for (uint32_t j = 0; j < way.count; j++)
+				bytes[way.link[j]] += flow->bytes / 2;
+		}
+	}
+	for (uint32_t k = 0; k < net->link_count; k++)
+		time = fmax(time, bytes[k] / net->capacity_Bps[k]);
+	arena_rewind(net->arena, mark);
+	return time;
+}

@@ -73,6 +73,10 @@ void flows_add(struct flows *flows, uint32_t from, uint32_t to, double bytes);
 /* When the last byte arrives, latencies aside. */
 double flows_time(const struct flows *flows);
 
+/* The same if all that cross a link share it in proportion to their bytes: as long as
+ * the most loaded link. */
+double flows_load_time(const struct flows *flows);
+
 /* Latency of a message: that of the highest level it crosses, for each hop; over
  * wires the sum on the way. */
 double flow_latency(const struct flow_net *net, uint32_t from, uint32_t to);

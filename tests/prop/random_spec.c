@@ -523,7 +523,10 @@ static void word_item(struct maker *maker, uint32_t depth)
 	switch (pick(maker, 3)) {
 	case 0:
 		put(maker, word);
-		expression(maker, *word == 'a' ? OR : IF, depth);
+		if (*word == 'a' && chance(maker, 30))
+			list(maker, "{", "}", depth, false);
+		else
+			expression(maker, *word == 'a' ? OR : IF, depth);
 		return;
 	case 1:
 		put(maker, "prefer ");

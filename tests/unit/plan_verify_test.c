@@ -170,6 +170,34 @@ static void lies_about_memory_and_time(void **state)
 	    "requirement");
 }
 
+static void lies_about_devices(void **state)
+{
+	struct made *made = *state;
+	struct ir_job *job = &made->ir->job;
+	uint32_t *device = made->result.plan.device;
+	struct ir_place avoid = { .avoid = true, .first = device[3], .count = 1 };
+	struct ir_place pin = { .rank = 1, .first = device[0], .count = 1 };
+	struct ir_place last = { .last = true, .first = device[0], .count = 1 };
+	struct ir_place nobody = { .rank = 2, .first = 0, .count = 1 };
+	struct text reason;
+	/* The dimension that the two nodes hold apart. */
+	enum dimension across =
+		made->result.plan.placement.factor[DIMENSION_DATA][1] > 1 ?
+			DIMENSION_DATA : DIMENSION_PIPELINE;
+
+	LIE(made, device[0], device[1], "device of its own");
+	LIE(made, device[7], 8, "device of its own");
+	job->place_count = 1;
+	LIE(made, job->place, &avoid, "place rule");
+	LIE(made, job->place, &pin, "place rule");
+	LIE(made, job->place, &last, "place rule");
+	/* There is no third stage. */
+	job->place = &nobody;
+	assert_true(verify(made, &reason));
+	job->place_count = 0;
+	LIE(made, job->within[across], 1, "must stay within");
+}
+
 /* tensor 2 and pipeline 2 in a node of four, data 2 across two nodes: ranks of
  * tensor 0, 1 are neighbours in both orders; in tp-cp-dp-pp the next digit is data
  * (the other node), in tp-cp-pp-dp it is pipeline (the same node). */
@@ -231,6 +259,7 @@ int main(void)
 		cmocka_unit_test(lies_about_degrees),
 		cmocka_unit_test(lies_about_layers),
 		cmocka_unit_test(lies_about_memory_and_time),
+		cmocka_unit_test(lies_about_devices),
 		cmocka_unit_test(ranks_follow_the_order),
 		cmocka_unit_test(devices_have_paths),
 	};
