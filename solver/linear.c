@@ -15,6 +15,9 @@ static const enum dimension order_table[PACKING_COUNT][DIMENSION_COUNT] = {
 
 bool linear_is_possible(const struct problem *problem)
 {
+	/* On a graph groups lie along the levels that it implies. */
+	if (problem->graph || problem->graph_device)
+		return false;
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		if (problem->level[l].kind == LEVEL_RING)
 			return false;

@@ -5,7 +5,7 @@
  *
  * Linear placements are candidates beside the factor placements, in problems whose
  * levels are all switches or full, and only for shard level 0; not in a segment of a
- * mixed plan. There are eight: the order of dimensions (enum packing) and
+ * mixed plan, nor on a graph. There are eight: the order of dimensions (enum packing) and
  * `aligned`, from 0 to 3. One that puts every rank on the same device as an earlier
  * one does (in the order of ties), or as a factor placement that fits does with every
  * rank at its position (network_device), is none.
