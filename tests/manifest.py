@@ -107,7 +107,7 @@ def check_degrees(plan):
     if per_pipeline * parallel["micro_batches"] != parallel["global_batch"]:
         fault("micro_batch x data x micro_batches is not global_batch")
     fanouts = [level["fanout"] for level in plan["cluster"]["levels"]]
-    if "linear" in plan["placement"]:
+    if "factors" not in plan["placement"]:
         return used
     factors = plan["placement"]["factors"]
     for name in ("tensor", "context", "data", "pipeline"):
@@ -185,7 +185,7 @@ def check_ranks(plan, used):
         if any(not 0 <= rank[name] < parallel[name] for name in names):
             fault(f"rank {rank['rank']}: a coordinate beyond its degree")
             break
-        if "linear" in plan["placement"] or "moved" in plan["placement"]:
+        if "factors" not in plan["placement"] or "moved" in plan["placement"]:
             continue
         device = device_of(plan, rank)
         if "graph" in plan["cluster"]:
