@@ -95,6 +95,7 @@ struct cli {
 	bool fmt_check;			/* --check of fmt */
 	bool fmt_diff;			/* --diff of fmt, and of check --fix */
 	bool fix;
+	bool check_solve;		/* --solve of check */
 	const char *stdin_name;		/* NULL: "<stdin>" */
 	bool json;
 	bool verbose;

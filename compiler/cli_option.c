@@ -257,6 +257,9 @@ bool cli_take_option(struct reading *reading, enum cli_option option,
 	case OPTION_FMT_DIFF:
 		cli->fmt_diff = true;
 		return true;
+	case OPTION_CHECK_SOLVE:
+		cli->check_solve = true;
+		return true;
 	case OPTION_FIX:
 		cli->fix = true;
 		return true;

@@ -18,7 +18,8 @@ static enum status check_job(const struct cli *cli,
 			     struct text *dump)
 {
 	struct pipeline pipeline;
-	enum status status =
+	enum status status = cli->check_solve ?
+		pipeline_run(cli, compilation, module, job, &pipeline) :
 		pipeline_lower(compilation, module, job, NULL, &pipeline);
 
 	if (pipeline.ir && cli->dump == DUMP_IR)
