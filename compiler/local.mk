@@ -90,6 +90,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_precision.c \
 	%D%/lower_predicate.c \
 	%D%/lower_profile.c \
+	%D%/lower_profile.h \
+	%D%/lower_profile_entry.c \
 	%D%/lower_recompute.c \
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
