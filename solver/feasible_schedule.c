@@ -177,6 +177,54 @@ static double *price_boundaries(struct check *c)
 	return boundary_s;
 }
 
+/* Whether the replicas of a weight are spread over innermost children. */
+static bool replicas_spread(const struct check *c)
+{
+	const struct site *site = &c->site[0];
+	double inside = (double)site->placement->factor[DIMENSION_DATA][0] *
+			site->placement->factor[DIMENSION_CONTEXT][0];
+
+	if (c->plan->segment_count > 1)
+		return false;
+	if (site->placement->packing == PACKING_FACTORS)
+		return site->replicas > inside;
+	return site->replicas > 1 && c->plan->devices >
+					     site->problem->level[0].fanout;
+}
+
+/* Takes from what hides the exchanges of a stage the time for which its uplinks are
+ * busy with the transfers of its chunks. */
+static void share_uplinks(struct check *c, const double *boundary_s)
+{
+	const struct problem_sync *sync = &c->site[0].problem->sync;
+	uint32_t pipeline = c->plan->choice.pipeline;
+	double *back_s = ARENA_ARRAY(c->scratch, double, pipeline);
+	double *on_s = ARENA_ARRAY(c->scratch, double, pipeline);
+
+	if (!replicas_spread(c))
+		return;
+	for (uint32_t i = 0; i + 1 < c->plan->chunk_count; i++) {
+		uint32_t k = i % pipeline, next = (i + 1) % pipeline;
+
+		if (!feasible_border_level(c, k, next))
+			continue;
+		on_s[k] += boundary_s[i];
+		back_s[next] += boundary_s[i];
+	}
+	for (uint32_t k = 0; k < pipeline; k++) {
+		struct stage_cost *stage = &c->stage[k];
+
+		if (sync->overlap_reduce)
+			stage->reduce_exposed_s +=
+				fmax(0, stage->reduce_s -
+					fmax(0, stage->backward_s - back_s[k])) -
+				fmax(0, stage->reduce_s - stage->backward_s);
+		if (sync->overlap_gather)
+			stage->gather_exposed_s = fmax(0, stage->gather_s -
+				fmax(0, stage->forward_s - on_s[k]));
+	}
+}
+
 bool feasible_run_schedule(struct check *c)
 {
 	const struct choice *choice = &c->plan->choice;
@@ -184,6 +232,8 @@ bool feasible_run_schedule(struct check *c)
 	double *duration_s = ARENA_ARRAY(c->scratch, double, 2 * (size_t)chunks);
 	double *free_s = ARENA_ARRAY(c->scratch, double, chunks);
 	double *boundary_s = price_boundaries(c);
+
+	share_uplinks(c, boundary_s);
 
 	if ((double)chunks * choice->micro_batches * 2 > (double)OPERATIONS_MAX) {
 		text_printf(c->reason, "%u chunks of %u micro-batches are too "

@@ -91,9 +91,18 @@ static void price_segment(const struct problem *kind, struct arena *arena,
 		untied.tied_class = untied.tied_with_class = CLASS_NONE;
 	price_plan(&untied, arena, &own);
 	for (uint32_t k = first; k < first + segment->ranks; k++) {
-		plan->stage[k] = own.stage[k];
-		plan->stage[k].send_s = 0;
-		plan->stage[k].send_level = 0;
+		struct stage_cost *stage = &plan->stage[k];
+
+		*stage = own.stage[k];
+		stage->send_s = 0;
+		stage->send_level = 0;
+		/* The boundaries are not the segment's own. */
+		stage->reduce_exposed_s = price_exposed(
+			stage->reduce_s, kind->sync.overlap_reduce,
+			stage->backward_s);
+		stage->gather_exposed_s = price_exposed(
+			stage->gather_s, kind->sync.overlap_gather,
+			stage->forward_s);
 	}
 }
 

@@ -238,6 +238,25 @@ struct rank_sum {
 	double forward_s, backward_s, memory_bytes;
 };
 
+/* Less the transfers that keep an uplink from the exchange: see price.h. */
+static void subtract_transfers(const struct partition *partition, uint32_t rank,
+			       struct rank_sum *sum)
+{
+	const uint8_t *level = partition->placed->boundary_level;
+	uint32_t p = partition->pipeline;
+
+	if (!partition->placed->replicas_leave)
+		return;
+	for (uint32_t c = rank; c < partition->chunks; c += p) {
+		if (c + 1 < partition->chunks && level[rank])
+			sum->forward_s -= partition->transfer_s[c];
+		if (c && level[(c - 1) % p])
+			sum->backward_s -= partition->transfer_s[c - 1];
+	}
+	sum->forward_s = most(0, sum->forward_s);
+	sum->backward_s = most(0, sum->backward_s);
+}
+
 static struct rank_sum sum_rank(struct partition *partition,
 				const uint32_t *first, uint32_t rank)
 {
@@ -305,6 +324,7 @@ static void evaluate(struct partition *partition, struct cut *cut)
 		struct rank_sum sum = sum_rank(partition, cut->first, k);
 		double finish = partition->finish_s[k];
 
+		subtract_transfers(partition, k, &sum);
 		if (tied && a == b && k == a)
 			sum.held.parameters -= chain->tied_parameters;
 		if (tied && a != b && (k == a || k == b))

@@ -148,7 +148,9 @@ static bool transfers_are_covered(const struct problem *problem,
 	}
 	for (uint32_t r = 0; r < pipeline; r++)
 		if (!line_is_covered(&placed->transfer[placed->boundary_level[r]],
-				     &by->transfer[by->boundary_level[r]]))
+				     &by->transfer[by->boundary_level[r]]) ||
+		    (by->replicas_leave && by->boundary_level[r] &&
+		     !placed->boundary_level[r]))
 			return false;
 	return true;
 }
@@ -197,7 +199,8 @@ static bool is_no_faster(const struct reduction *reduction,
 		if (!line_is_covered(&placed->transfer[top], &by->transfer[top]))
 			return false;
 	}
-	return shards_are_covered(placed, by) &&
+	return placed->replicas_leave >= by->replicas_leave &&
+	       shards_are_covered(placed, by) &&
 	       transfers_are_covered(reduction->problem, placed, by,
 				     reduction->pipeline);
 }
@@ -297,6 +300,25 @@ static bool is_factored(const struct problem *problem,
 }
 
 /* placement_price; whether there are experts is known. */
+/* Whether the replicas of a weight lie in several innermost children. */
+static bool replicas_leave(const struct problem *problem,
+			   const struct placement *placement)
+{
+	uint32_t inner = placement->factor[DIMENSION_CONTEXT][0] *
+			 placement->factor[DIMENSION_DATA][0];
+	uint32_t replicas = 1, devices = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		replicas *= placement->factor[DIMENSION_CONTEXT][l] *
+			    placement->factor[DIMENSION_DATA][l];
+		for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+			devices *= placement->factor[d][l];
+	}
+	if (placement->packing == PACKING_FACTORS)
+		return replicas > inner;
+	return replicas > 1 && devices > problem->level[0].fanout;
+}
+
 static bool price(const struct problem *problem,
 		  const struct problem_shape *shape, bool experts,
 		  struct arena *arena, struct placed *placed)
@@ -308,6 +330,7 @@ static bool price(const struct problem *problem,
 		pipeline *= row[l];
 	placed->boundary_level = ARENA_ARRAY(arena, uint8_t, pipeline);
 	placed->device = NULL;
+	placed->replicas_leave = replicas_leave(problem, &placed->placement);
 	for (int i = 0; i < GROUP_COUNT; i++)
 		placed->group[i] = (struct network_lines){ .alone = true };
 	if (placed->placement.packing == PACKING_FACTORS) {

@@ -26,6 +26,7 @@ struct placed {
 	 * it. */
 	const struct sharding *sharding[LEVEL_MAX];
 	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
+	bool replicas_leave;		/* see price.h */
 };
 
 /* Fills the rest of a placed whose placement fits the shape. False if it is linear

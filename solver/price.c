@@ -41,6 +41,8 @@ struct pricing {
 	struct moving *moving;		/* by rank */
 	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
+	double *before_s, *after_s;	/* by rank: transfers that the exchange of its
+					 * gradients meets, and that of its parameters */
 	struct share share;
 	struct placed placed;
 	struct routed routed;		/* in problems with a graph */
@@ -100,6 +102,8 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.moving = ARENA_ARRAY(arena, struct moving, p),
 		.finish_s = ARENA_ARRAY(arena, double, p),
 		.tied_s = ARENA_ARRAY(arena, double, p),
+		.before_s = ARENA_ARRAY(arena, double, p),
+		.after_s = ARENA_ARRAY(arena, double, p),
 	};
 	pricing->placed.placement = plan->placement;
 	placement_price(problem, pricing->shape, arena, &pricing->placed);
@@ -233,6 +237,10 @@ static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class
 	pricing->transfer_s[chunk] = line_time(
 		boundary_line(pricing, rank),
 		problem_weight_at(problem, plan->choice.shape, class)->output_bytes);
+	if (level && pricing->placed.replicas_leave) {
+		pricing->after_s[rank] += pricing->transfer_s[chunk];
+		pricing->before_s[(chunk + 1) % p] += pricing->transfer_s[chunk];
+	}
 	if (chunk < p) {
 		plan->stage[rank].send_level = level;
 		plan->stage[rank].send_s = pricing->transfer_s[chunk];
@@ -315,14 +323,15 @@ static void price_sync(struct pricing *pricing, uint32_t rank)
 					 held.parameters * sync->reduce_bytes,
 					 held.experts * sync->reduce_bytes);
 	stage->reduce_exposed_s =
-		most(0, stage->reduce_s -
-				(sync->overlap_reduce ? stage->backward_s : 0)) +
+		price_exposed(stage->reduce_s, sync->overlap_reduce,
+			      stage->backward_s - pricing->before_s[rank]) +
 		pricing->tied_s[rank];
 	stage->gather_s = shard_gather_s(sharding, choice->zero,
 					 held.parameters * sync->gather_bytes,
 					 held.experts * sync->gather_bytes);
-	stage->gather_exposed_s = most(
-		0, stage->gather_s - (sync->overlap_gather ? stage->forward_s : 0));
+	stage->gather_exposed_s =
+		price_exposed(stage->gather_s, sync->overlap_gather,
+			      stage->forward_s - pricing->after_s[rank]);
 	stage->step_s = share_step(&pricing->share, held);
 }
 

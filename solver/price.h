@@ -38,19 +38,28 @@
  *		  ZeRO 1: reduce-scatter of that over the shard group, then
  *		  ZeRO 1 to 3: all-reduce of P x reduce_bytes / S over the rest group;
  *		  and then all of it with E, S_x and the groups of experts
- *	reduce_exposed = max(0, reduce - (overlap_reduce ? B_k : 0)), plus, when a tied
+ *	reduce_exposed = max(0, reduce - (overlap_reduce ? B'_k : 0)), plus, when a tied
  *		  weight lives on two stages, latency_l + a transfer of
  *		  tied_parameters x reduce_bytes (ZeRO 2, 3: / S) across that pair's
  *		  level l
  *	gather	= ZeRO 1, 2: all-gather of P x gather_bytes over the shard group, and
  *		  then of E x gather_bytes over that of experts
- *	gather_exposed = max(0, gather - (overlap_gather ? F_k : 0))
+ *	gather_exposed = max(0, gather - (overlap_gather ? F'_k : 0))
  *	step	= (P + E) x step_bytes / memory_bandwidth;
  *		  ZeRO 1 to 3: (P / S + E / S_x) x step_bytes / memory_bandwidth
  *	time	= max over k of (finish_k + reduce_exposed_k)
  *		+ max over k of (step_k + gather_exposed_k)
  * with finish_k of the simulated schedule: the clipping norm is a barrier
  * between gradients and step.
+ *
+ * B'_k = max(0, B_k - transfers in front of its chunks), F'_k = max(0, F_k -
+ * transfers after its chunks): while the last micro-batch's gradients, or the first
+ * one's activations, go over an uplink, it does not carry the exchange. That counts for
+ * boundaries of a level above the innermost, where the replicas of a weight leave the
+ * innermost children too: they have a factor of data or context above that level, or,
+ * under a linear packing, there are several and the plan has more devices than one such
+ * child. It does not count in a plan of several segments (mixed.h), nor for the
+ * exchanges of single layers under ZeRO 2 and 3.
  *
  * When a tied weight is apart, both stages of the pair pay for the exchange;
  * the transfer is that of a pipeline (network_transfer). A boundary
@@ -92,6 +101,15 @@
 
 #include "lang/base/arena.h"
 #include "solver/plan.h"
+
+/* What of an exchange is not hidden: behind_s of work may hide it. */
+static inline double price_exposed(double exchange_s, bool overlap,
+				   double behind_s)
+{
+	double hidden_s = overlap && behind_s > 0 ? behind_s : 0;
+
+	return exchange_s > hidden_s ? exchange_s - hidden_s : 0;
+}
 
 /* Prices choice + placement + chunks that plan already holds, and fills the
  * rest (stage array from the arena; the certificate is left alone). The plan

@@ -327,6 +327,33 @@ static double memory_of(const struct brute_pricing *pricing,
 	return total;
 }
 
+/* How long the uplinks of stage k carry what it sends back, and on. */
+static void links_busy(const struct brute_pricing *pricing,
+		       const struct chunks *chunks, uint32_t k, double busy[2])
+{
+	const struct brute_plan *plan = pricing->plan;
+	const struct placement *placement = &plan->placement;
+	uint32_t p = plan->choice.pipeline;
+	uint32_t count = p * plan->choice.virtual_stages;
+	uint32_t replicas = plan->choice.data * pricing->shape->context;
+	uint32_t near = placement->factor[DIMENSION_DATA][0] *
+			placement->factor[DIMENSION_CONTEXT][0];
+	bool out = near < replicas;
+
+	if (placement->packing != PACKING_FACTORS)
+		out = replicas > 1 &&
+		      replicas * p * pricing->shape->tensor >
+			      pricing->problem->level[0].fanout;
+	for (uint32_t c = 0; out && c + 1 < count; c++) {
+		uint32_t from = c % p, to = (c + 1) % p;
+
+		if (brute_border(pricing, from, to) == 0)
+			continue;
+		busy[0] += to == k ? chunks->transfer_s[c] : 0;
+		busy[1] += from == k ? chunks->transfer_s[c] : 0;
+	}
+}
+
 static void price_stage(const struct brute_pricing *pricing,
 			const struct chunks *chunks, uint32_t k, double extra_s)
 {
@@ -336,12 +363,16 @@ static void price_stage(const struct brute_pricing *pricing,
 	double experts = chunks->expert_parameters[k];
 	double time = reduction(pricing, parameters, experts);
 	double gather = gather_at_end(pricing, parameters, experts);
+	double busy[2] = { 0, 0 };
 
+	links_busy(pricing, chunks, k, busy);
 	if (sync->overlap_reduce)
-		time = fmax(0, time - chunks->stage_backward_s[k]);
+		time = fmax(0, time - fmax(0, chunks->stage_backward_s[k] -
+						      busy[0]));
 	plan->reduce_exposed_s[k] = time + extra_s;
 	if (sync->overlap_gather)
-		gather = fmax(0, gather - chunks->stage_forward_s[k]);
+		gather = fmax(0, gather - fmax(0, chunks->stage_forward_s[k] -
+							  busy[1]));
 	if (plan->choice.zero) {
 		parameters /= pricing->sharers;
 		experts /= pricing->expert_sharers;

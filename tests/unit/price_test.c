@@ -143,6 +143,40 @@ static void test_all_reduce(void **state)
 	arena_release(&small.arena);
 }
 
+/* Two stages on two replicas, all across the outer level: a transfer of 32 bytes takes
+ * 32/16 = 2 s, a reduction of 2 layers x 10 x 4 bytes over two ranks 2 x 1/2 x 80/16 =
+ * 5 s. The backward of a stage takes 4 s. That of stage 1 sends for 2 s of these, so
+ * 5 - (4 - 2) = 3 s are left; that of stage 0 sends nothing: 5 - 4 = 1. With the
+ * stages within a child the transfer does not meet the reduction. */
+static void test_uplinks(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_pipeline(&small);
+	small.problem.level[1] = small.problem.level[0];
+	small.problem.level[1].fanout = 4;
+	small.problem.level_count = 2;
+	small.problem.device_count = 8;
+	small.weight[0].output_bytes = 32;
+	small.plan.choice.data = 2;
+	small.plan.choice.micro_batches = 2;
+	small.plan.placement.factor[DIMENSION_PIPELINE][0] = 1;
+	small.plan.placement.factor[DIMENSION_PIPELINE][1] = 2;
+	small.plan.placement.factor[DIMENSION_DATA][1] = 2;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[0].send_s, 2, 1e-12);
+	assert_float_equal(small.plan.stage[1].reduce_s, 5, 1e-12);
+	assert_float_equal(small.plan.stage[0].reduce_exposed_s, 1, 1e-12);
+	assert_float_equal(small.plan.stage[1].reduce_exposed_s, 3, 1e-12);
+	small.plan.placement.factor[DIMENSION_PIPELINE][0] = 2;
+	small.plan.placement.factor[DIMENSION_PIPELINE][1] = 1;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	assert_float_equal(small.plan.stage[1].reduce_exposed_s, 1, 1e-12);
+	arena_release(&small.arena);
+}
+
 /* Reduce-scatter 5 behind 8, gather of 40 x 2 bytes 2.5 behind 4, half the
  * step: 24 + 10. Nothing hidden: 24 + 5 + 10 + 2.5. */
 static void test_zero(void **state)
@@ -359,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_pipeline),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_all_reduce),
+		cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_zero_2),
 		cmocka_unit_test(test_zero_3),
