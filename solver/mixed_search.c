@@ -565,6 +565,8 @@ static int compare_families(const void *a, const void *b)
 /* Searches what has been collected, best bound first. */
 static void search_entries(struct mixed_run *run)
 {
+	if (!run->entry.count)
+		return;
 	qsort(run->entry.at, run->entry.count, sizeof(*run->entry.at),
 	      compare_entries);
 	for (size_t i = 0; i < run->entry.count; i++) {

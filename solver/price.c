@@ -46,6 +46,8 @@ struct pricing {
 	struct share share;
 	struct placed placed;
 	struct routed routed;		/* in problems with a graph */
+	uint32_t placed_ranks;		/* fewer than the pipeline's in a segment's own
+					 * plan, whose boundaries are priced later */
 	uint32_t recompute_left;	/* block layers of the chunk still to recompute */
 	uint32_t tied_rank, tied_with_rank;
 };
@@ -107,6 +109,10 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 	};
 	pricing->placed.placement = plan->placement;
 	placement_price(problem, pricing->shape, arena, &pricing->placed);
+	pricing->placed_ranks = 1;
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		pricing->placed_ranks *=
+			plan->placement.factor[DIMENSION_PIPELINE][l];
 	init_sites(pricing);
 	pricing->share = share_of(problem, &plan->choice,
 				  &pricing->site->sharding);
@@ -231,7 +237,7 @@ static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class
 	uint32_t p = plan->choice.pipeline, rank = chunk % p;
 	uint32_t level;
 
-	if (chunk + 1 == plan->chunk_count)
+	if (chunk + 1 == plan->chunk_count || rank >= pricing->placed_ranks)
 		return;
 	level = pricing->placed.boundary_level[rank];
 	pricing->transfer_s[chunk] = line_time(
