@@ -19,7 +19,8 @@
 #include "solver/most.h"
 
 /* Simulations of one configuration and placement when the caller names no
- * number, and chunk operations of all of these together. */
+ * number, chunk operations of all of these together, and the part of those left
+ * that one may use: a cut that cannot be settled must leave some to others. */
 #define SIMULATIONS_DEFAULT 20000
 #define EFFORT_DEFAULT 20000000
 #define EFFORT_SHARE 8
