@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/cli_help.c \
 	%D%/cli_internal.h \
 	%D%/cli_option.c \
+	%D%/clock.h \
 	%D%/cmd_check.c \
 	%D%/cmd_compare.c \
 	%D%/cmd_compile.c \

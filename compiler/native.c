@@ -15,11 +15,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ffi.h>
 
+#include "compiler/clock.h"
 #include "lang/ast.h"
 #include "lang/base/path.h"
 #include "lang/unit.h"
@@ -127,24 +127,16 @@ static void run_child(const struct call *call, int pipe_end)
 
 /* ---- in the parent ---- */
 
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Whether a whole reply came in time. */
 static bool read_reply(int pipe_end, struct reply *reply, bool *is_late)
 {
-	double deadline = seconds_now() + NATIVE_SECONDS_MAX;
+	double deadline = clock_seconds() + NATIVE_SECONDS_MAX;
 	size_t count = 0;
 
 	*is_late = false;
 	while (count < sizeof(*reply)) {
 		struct pollfd wait = { .fd = pipe_end, .events = POLLIN };
-		double left_s = deadline - seconds_now();
+		double left_s = deadline - clock_seconds();
 		ssize_t length;
 		int ready;
 

@@ -5,9 +5,9 @@
 #include "compiler/pipeline.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "compiler/clock.h"
 #include "compiler/hand_plan.h"
 #include "compiler/infeasible.h"
 #include "compiler/plan_verify.h"
@@ -95,14 +95,6 @@ enum status pipeline_lower(struct compilation *compilation,
 	return STATUS_DONE;
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 enum status pipeline_check(struct compilation *compilation,
 			   const struct pipeline *pipeline)
 {
@@ -161,12 +153,12 @@ enum status pipeline_run(const struct cli *cli,
 			     cluster_devices(&pipeline->ir->topology));
 	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
 		       cli->progress == WHEN_ALWAYS, &limits);
-	start = seconds_now();
+	start = clock_seconds();
 	pipeline->strategy = cli_strategy(cli);
 	strategy_solve(pipeline->problem, pipeline->strategy, &limits,
 		       &compilation->arena, &pipeline->result);
 	progress_end(&progress);
-	pipeline->solve_s = seconds_now() - start;
+	pipeline->solve_s = clock_seconds() - start;
 	switch (pipeline->result.status) {
 	case SOLVE_OPTIMAL:
 	case SOLVE_FEASIBLE:

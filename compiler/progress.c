@@ -6,8 +6,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "compiler/clock.h"
 #include "compiler/describe.h"
 
 #define PATIENCE_S 0.5
@@ -15,14 +15,6 @@
 
 /* Back to the first column; erase to the end of the line. */
 #define WIPE "\r\033[K"
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_line(const struct ir_job *job, const struct solve_progress *state,
 		   struct text *out)
@@ -50,7 +42,7 @@ static void show(void *closure, const struct solve_progress *state)
 	struct progress *progress = closure;
 	struct arena_mark mark;
 	struct text line;
-	double now = now_s();
+	double now = clock_seconds();
 
 	if (now - progress->begun_s < progress->patience_s ||
 	    now - progress->shown_s < INTERVAL_S)
@@ -69,7 +61,7 @@ void progress_begin(struct progress *progress, const struct ir_job *job,
 {
 	*progress = (struct progress){
 		.job = job,
-		.begun_s = now_s(),
+		.begun_s = clock_seconds(),
 		.patience_s = always ? 0 : PATIENCE_S,
 	};
 	arena_init(&progress->arena);

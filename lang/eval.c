@@ -120,6 +120,16 @@ bool eval_wrong_kind(struct eval *eval, const struct value *value,
 	return false;
 }
 
+bool eval_loop(struct eval *eval, struct scope *scope,
+	       const struct ast *expression, struct value *range, uint64_t *count)
+{
+	return eval_expression(eval, scope, expression, range) &&
+	       (value_count(range, count) ||
+		eval_wrong_kind(eval, range, expression->span,
+				"what 'for' runs over",
+				"a range, a list or a set"));
+}
+
 bool eval_finish_number(struct eval *eval, double number, struct unit unit,
 			struct span span, struct value *value)
 {

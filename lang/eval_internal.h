@@ -29,6 +29,12 @@ bool eval_whole(struct eval *eval, struct scope *scope,
 bool eval_wrong_kind(struct eval *eval, const struct value *value,
 		     struct span span, const char *what, const char *wanted);
 
+/* What a loop runs over, and how many rounds that makes. False, reported, if it is
+ * nothing to run over. */
+bool eval_loop(struct eval *eval, struct scope *scope,
+	       const struct ast *expression, struct value *range,
+	       uint64_t *count);
+
 /* Adds "write 80GiB" for a plain number that needs a unit. */
 void eval_suggest_unit(struct eval *eval, const struct ast *expression,
 		       const struct value *value, struct unit unit);

@@ -83,14 +83,8 @@ static void make_layers_for(struct maker *maker, struct scope *scope,
 	struct value range;
 	uint64_t count;
 
-	if (!eval_expression(eval, scope, item->child[0], &range)) {
+	if (!eval_loop(eval, scope, item->child[0], &range, &count)) {
 		maker->ok = false;
-		return;
-	}
-	if (!value_count(&range, &count)) {
-		maker->ok = eval_wrong_kind(eval, &range, item->child[0]->span,
-					    "what 'for' runs over",
-					    "a range, a list or a set");
 		return;
 	}
 	for (uint64_t i = 0; i < count; i++) {
