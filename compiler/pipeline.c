@@ -139,7 +139,7 @@ enum status pipeline_run(const struct cli *cli,
 			 struct pipeline *pipeline)
 {
 	struct solve_limits limits = { .gap = cli->gap,
-				       .seconds = cli->time_limit_s };
+				       .deadline = deadline_in(cli->time_limit_s) };
 	enum status status = pipeline_lower(compilation, module, job, cli->plan,
 					    pipeline);
 	struct progress progress;

@@ -6,32 +6,40 @@
 
 #include <math.h>
 
-void deadline_set(struct deadline *deadline, double seconds)
+struct deadline deadline_in(double seconds)
 {
+	struct deadline deadline = { .set = seconds > 0 };
 	double whole = floor(seconds);
 
-	*deadline = (struct deadline){ .set = seconds > 0 };
-	if (!deadline->set)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &deadline->at);
+	if (!deadline.set)
+		return deadline;
+	clock_gettime(CLOCK_MONOTONIC, &deadline.at);
 	if (whole > 1e9)
 		whole = 1e9;
-	deadline->at.tv_sec += (time_t)whole;
-	deadline->at.tv_nsec += seconds < 1e9 ? (long)((seconds - whole) * 1e9) : 0;
-	if (deadline->at.tv_nsec >= 1000000000) {
-		deadline->at.tv_nsec -= 1000000000;
-		deadline->at.tv_sec++;
+	deadline.at.tv_sec += (time_t)whole;
+	deadline.at.tv_nsec += seconds < 1e9 ? (long)((seconds - whole) * 1e9) : 0;
+	if (deadline.at.tv_nsec >= 1000000000) {
+		deadline.at.tv_nsec -= 1000000000;
+		deadline.at.tv_sec++;
 	}
+	return deadline;
 }
 
-bool deadline_passed(struct deadline *deadline)
+bool deadline_passed(const struct deadline *deadline)
 {
 	struct timespec now;
 
-	if (!deadline->set || deadline->asked++ % 16)
+	if (deadline->passed)
+		return deadline->passed(deadline->closure);
+	if (!deadline->set)
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec > deadline->at.tv_sec ||
 	       (now.tv_sec == deadline->at.tv_sec &&
 		now.tv_nsec >= deadline->at.tv_nsec);
+}
+
+bool deadline_glance(const struct deadline *deadline, uint32_t *asked)
+{
+	return (*asked)++ % 16 == 0 && deadline_passed(deadline);
 }

@@ -135,7 +135,7 @@ static bool find_alternative(struct graph_search *search, uint32_t pipeline,
 	struct arena_mark mark = arena_mark(search->scratch);
 	struct solve_limits limits = {
 		.gap = most(search->limits->gap, ALTERNATIVE_GAP),
-		.seconds = search->limits->seconds,
+		.deadline = search->limits->deadline,
 		.partitions_max = ALTERNATIVE_PARTITIONS,
 	};
 	struct problem part = search->flat;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solver/deadline.h"
 #include "solver/layer.h"
 #include "solver/mixed.h"
 #include "solver/mixed_line.h"
@@ -56,7 +55,7 @@ struct mixed_run {
 	VEC(struct entry) entry;
 	double unsettled;		/* least bound given up on, of the objective */
 	uint64_t nodes_left;
-	struct deadline deadline;
+	uint32_t asked;			/* for the clock */
 	bool stopped;
 	bool diving;			/* good cuts only, no search for the best */
 	uint32_t dives;
@@ -112,7 +111,8 @@ static void give_up(struct mixed_run *run, double objective)
 
 static bool must_stop(struct mixed_run *run)
 {
-	if (!run->stopped && deadline_passed(&run->deadline)) {
+	if (!run->stopped &&
+	    deadline_glance(&run->limits->deadline, &run->asked)) {
 		run->stopped = run->result->out_of_time = true;
 		run->result->complete = false;
 	}
@@ -643,7 +643,6 @@ void mixed_search(const struct problem *problem, const struct solve_limits *limi
 	*result = (struct search_result){ .complete = true };
 	arena_init(&run.arena);
 	arena_init(&run.scratch);
-	deadline_set(&run.deadline, limits->seconds);
 	mixed_space_init(&run.space, problem, &run.arena);
 	for (uint32_t k = 0; k < problem->kind_count; k++)
 		chain_init(&run.chain[k], problem->kind[k], &run.arena);

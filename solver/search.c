@@ -12,7 +12,6 @@
 
 #include "lang/base/vec.h"
 #include "solver/bound.h"
-#include "solver/deadline.h"
 #include "solver/facts.h"
 #include "solver/partition.h"
 #include "solver/space.h"
@@ -73,7 +72,7 @@ struct search {
 	double *units;			/* by device, for bound_units */
 	double unsettled;		/* least objective bound given up on */
 	uint64_t effort;		/* chunk operations left */
-	struct deadline deadline;
+	uint32_t asked;			/* for the clock */
 };
 
 /* The queue. */
@@ -832,7 +831,6 @@ static void search_init(struct search *search)
 					problem->class_count);
 	search->units = ARENA_ARRAY(&search->arena, double,
 				    search->space.chain_length);
-	deadline_set(&search->deadline, search->limits->seconds);
 }
 
 static void finish_certificate(struct search *search)
@@ -871,7 +869,7 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 	while (search.queue.count) {
 		struct node node = queue_pop(&search);
 
-		if (!stopped && deadline_passed(&search.deadline)) {
+		if (!stopped && deadline_glance(&limits->deadline, &search.asked)) {
 			stopped = result->out_of_time = true;
 			result->complete = false;
 		}

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "solver/devices.h"
 #include "solver/failure.h"
@@ -184,21 +183,12 @@ struct families {
 	const struct problem *problem;
 	const struct solve_limits *limits;
 	struct arena *arena;
-	double stop_s;			/* clock at which time is over; 0: never */
 	struct incumbent best;
 	struct plan plan;		/* of the best, priced */
 	struct certificate certificate;	/* of all together */
 	double lower_bound;
 	bool complete;
 };
-
-static double clock_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void add_counts(struct certificate *sum, const struct certificate *more)
 {
@@ -216,23 +206,19 @@ static void add_counts(struct certificate *sum, const struct certificate *more)
 static void search_family(struct families *families, const struct problem *problem,
 			  uint32_t kind, struct solve_failure *failure)
 {
-	struct solve_limits limits = *families->limits;
+	const struct solve_limits *limits = families->limits;
 	uint64_t *removed_by = ARENA_ARRAY(families->arena, uint64_t,
 					   problem->requirement_count);
 	struct search_result result;
 	struct incumbent own;
 
-	if (families->stop_s > 0)
-		limits.seconds = families->stop_s - clock_s();
-	if (families->stop_s > 0 && limits.seconds <= 0)
-		limits.seconds = 1e-9;
 	incumbent_init(&own, problem, families->arena);
 	own.found = families->best.found;
 	own.merit = families->best.merit;
 	if (problem->kind_count)
-		mixed_search(problem, &limits, &own, removed_by, &result);
+		mixed_search(problem, limits, &own, removed_by, &result);
 	else
-		search_run(problem, &limits, &own, removed_by, &result);
+		search_run(problem, limits, &own, removed_by, &result);
 	add_counts(&families->certificate, &result.certificate);
 	families->complete &= result.complete;
 	if (!own.found && !result.complete)
@@ -305,7 +291,6 @@ static enum solve_status solve_mixed(const struct problem *problem,
 		.problem = problem,
 		.limits = limits,
 		.arena = arena,
-		.stop_s = limits->seconds > 0 ? clock_s() + limits->seconds : 0,
 		.lower_bound = INFINITY,
 		.complete = true,
 	};

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "lang/base/arena.h"
+#include "solver/deadline.h"
 #include "solver/plan.h"
 
 /* How far a search is. */
@@ -34,7 +35,7 @@ struct solve_progress {
 
 struct solve_limits {
 	double gap;			/* stop once the gap is at most this; 0: prove */
-	double seconds;			/* stop after this long; 0: no limit */
+	struct deadline deadline;	/* stop then; all 0: no limit */
 	/* Called now and then while the search runs, if not NULL. */
 	void (*progress)(void *closure, const struct solve_progress *progress);
 	void *closure;

@@ -52,7 +52,7 @@ static void check_bound(struct trial *trial, const struct solve_limits *limits)
 		trial_fail(trial, "proved with a gap, or a gap of 0 unproved");
 	if (trial->status == SOLVE_OPTIMAL && !trial_near(c->value, best))
 		trial_fail(trial, "another optimum");
-	if (limits->seconds <= 0 && limits->partitions_max == 0 &&
+	if (!limits->deadline.set && limits->partitions_max == 0 &&
 	    c->gap > limits->gap + 1e-12)
 		trial_fail(trial, "a gap larger than asked for");
 }
@@ -83,7 +83,7 @@ static void check_limits(struct trial *trial, const struct solve_limits *limits,
 	tally->optimal += trial->status == SOLVE_OPTIMAL;
 	if (trial->status == SOLVE_INFEASIBLE && trial->brute.found)
 		trial_fail(trial, "nothing found where there is a plan");
-	if (trial->status == SOLVE_UNKNOWN && limits->seconds <= 0 &&
+	if (trial->status == SOLVE_UNKNOWN && !limits->deadline.set &&
 	    limits->partitions_max == 0)
 		trial_fail(trial, "unknown without a limit");
 	if (trial->status != SOLVE_OPTIMAL && trial->status != SOLVE_FEASIBLE)
@@ -140,7 +140,7 @@ static void test_gap(void **state)
 static struct solve_limits time_limits(struct random *random)
 {
 	return (struct solve_limits){
-		.seconds = exp2(-30 + 20 * random_unit(random)),
+		.deadline = deadline_in(exp2(-30 + 20 * random_unit(random))),
 	};
 }
 
