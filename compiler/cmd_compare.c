@@ -15,6 +15,7 @@
 #include "compiler/json_print.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
+#include "compiler/plan_json.h"
 #include "compiler/site.h"
 
 /* One line of the table. */
@@ -235,37 +236,6 @@ static void print_table(const struct comparison *comparison, struct text *out)
 
 /* ---- JSON ---- */
 
-static void set_choice(const struct problem *problem, const struct plan *plan,
-		       json_t *object)
-{
-	const struct problem_shape *shape = &problem->shape[plan->choice.shape];
-	const struct choice *choice = &plan->choice;
-	json_t *degrees = json_pack(
-		"{s:I,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:I}",
-		"tensor", (json_int_t)shape->tensor, "sequence", shape->sequence,
-		"context", (json_int_t)shape->context,
-		"expert", (json_int_t)shape->expert,
-		"expert_tensor", (json_int_t)shape->expert_tensor,
-		"data", (json_int_t)choice->data,
-		"pipeline", (json_int_t)choice->pipeline,
-		"virtual", (json_int_t)choice->virtual_stages,
-		"micro_batch", (json_int_t)shape->micro_batch,
-		"micro_batches", (json_int_t)choice->micro_batches,
-		"zero", (json_int_t)choice->zero,
-		"recompute", recompute_name(choice->recompute),
-		"devices", (json_int_t)plan->devices);
-
-	json_object_set_new(degrees, "recompute_layers_per_chunk",
-		json_integer(variable_of_plan(VARIABLE_RECOMPUTE_LAYERS, problem,
-					      plan)));
-	json_object_set_new(degrees, "schedule", json_string(
-		choice->schedule == SCHEDULE_1F1B ? "1f1b" :
-						    schedule_name(choice->schedule)));
-	json_object_set_new(degrees, "shard_level",
-			    json_integer((json_int_t)choice->shard_level));
-	json_object_set_new(object, "parallelism", degrees);
-}
-
 static json_t *row_json(const struct comparison *comparison,
 			const struct contender *row)
 {
@@ -284,7 +254,9 @@ static json_t *row_json(const struct comparison *comparison,
 			    json_real(row->time_s / comparison->best_s));
 	json_object_set_new(object, "memory", json_real(row->memory_bytes));
 	if (row->plan)
-		set_choice(comparison->pipeline->problem, row->plan, object);
+		json_object_set_new(object, "parallelism",
+			plan_json_choice(comparison->pipeline->problem,
+					 row->plan));
 	return object;
 }
 

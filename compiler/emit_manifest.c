@@ -13,6 +13,7 @@
 #include "compiler/emit.h"
 #include "compiler/json_print.h"
 #include "compiler/performance.h"
+#include "compiler/plan_json.h"
 #include "compiler/profile.h"
 #include "compiler/ranks.h"
 #include "compiler/site.h"
@@ -20,17 +21,9 @@
 #include "lang/compilation.h"
 #include "solver/network.h"
 
-/* Numbers without a fraction are written as integers where they are exact. */
-static json_t *number(double value)
-{
-	if (fabs(value) < 9e15 && value == (double)(json_int_t)value)
-		return json_integer((json_int_t)value);
-	return json_real(value);
-}
-
 static json_t *known(double value)
 {
-	return value > 0 ? number(value) : json_null();
+	return value > 0 ? plan_json_number(value) : json_null();
 }
 
 static void set(json_t *object, const char *key, json_t *value)
@@ -67,7 +60,7 @@ static json_t *make_profile(const struct emit_input *input)
 	    json_string(source_sha256(arena, input->compilation->sources.at
 						     [profile->source])));
 	set(object, "measurements", json_integer(profile->measurement_count));
-	set(object, "measured_share", number(coverage.plan_share));
+	set(object, "measured_share", plan_json_number(coverage.plan_share));
 	return object;
 }
 
@@ -100,7 +93,7 @@ static json_t *make_model(const struct emit_input *input,
 	set(model, "layers", json_integer(input->ir->model.layer_count));
 	set(model, "parameters",
 	    json_integer((json_int_t)input->ir->model.parameters));
-	set(model, "flops_per_iteration", number(performance->model_flops));
+	set(model, "flops_per_iteration", plan_json_number(performance->model_flops));
 	return model;
 }
 
@@ -110,17 +103,17 @@ static json_t *make_level(const struct ir_level *level)
 
 	set(object, "name", json_string(level->name));
 	set(object, "fanout", json_integer(level->network.fanout));
-	set(object, "bandwidth", number(level->network.bandwidth_Bps));
-	set(object, "latency", number(level->network.latency_s));
-	set(object, "oversubscription", number(level->network.oversubscription));
-	set(object, "efficiency", number(level->network.efficiency));
+	set(object, "bandwidth", plan_json_number(level->network.bandwidth_Bps));
+	set(object, "latency", plan_json_number(level->network.latency_s));
+	set(object, "oversubscription", plan_json_number(level->network.oversubscription));
+	set(object, "efficiency", plan_json_number(level->network.efficiency));
 	set(object, "in_network_reduction",
 	    json_boolean(level->network.in_network_reduction));
 	set(object, "reduction_efficiency",
-	    number(level->network.reduction_efficiency));
-	set(object, "overhead", number(level->network.overhead_s));
-	set(object, "short_efficiency", number(level->network.short_efficiency));
-	set(object, "short_overhead", number(level->network.short_overhead_s));
+	    plan_json_number(level->network.reduction_efficiency));
+	set(object, "overhead", plan_json_number(level->network.overhead_s));
+	set(object, "short_efficiency", plan_json_number(level->network.short_efficiency));
+	set(object, "short_overhead", plan_json_number(level->network.short_overhead_s));
 	set(object, "kind", json_string(level_kind_name(level->network.kind)));
 	set(object, "wrap", json_boolean(level->network.wrap));
 	set(object, "joined", json_boolean(level->network.joined));
@@ -288,14 +281,14 @@ static json_t *make_memory(const struct stage_memory *memory, double limit)
 {
 	json_t *object = json_object();
 
-	set(object, "parameters", number(memory->parameters));
-	set(object, "gradients", number(memory->gradients));
-	set(object, "optimizer", number(memory->optimizer));
-	set(object, "activations", number(memory->activations));
-	set(object, "working", number(memory->working));
-	set(object, "reserve", number(memory->reserve));
-	set(object, "total", number(memory->total));
-	set(object, "limit", number(limit));
+	set(object, "parameters", plan_json_number(memory->parameters));
+	set(object, "gradients", plan_json_number(memory->gradients));
+	set(object, "optimizer", plan_json_number(memory->optimizer));
+	set(object, "activations", plan_json_number(memory->activations));
+	set(object, "working", plan_json_number(memory->working));
+	set(object, "reserve", plan_json_number(memory->reserve));
+	set(object, "total", plan_json_number(memory->total));
+	set(object, "limit", plan_json_number(limit));
 	return object;
 }
 
@@ -312,9 +305,9 @@ static json_t *make_stage(const struct emit_input *input, uint32_t index)
 		set(stage, "device", json_string(topology->device.name));
 	set(stage, "chunks", make_chunks(input, index));
 	set(stage, "layers", json_integer(cost->layers));
-	set(stage, "parameters_per_device", number(cost->parameters));
-	set(stage, "forward", number(cost->forward_s));
-	set(stage, "backward", number(cost->backward_s));
+	set(stage, "parameters_per_device", plan_json_number(cost->parameters));
+	set(stage, "forward", plan_json_number(cost->forward_s));
+	set(stage, "backward", plan_json_number(cost->backward_s));
 	set(stage, "send_level",
 	    cost->send_s > 0 ?
 		    json_string(topology->level[cost->send_level].name) :
@@ -474,39 +467,24 @@ static void print_placement(const struct emit_input *input, struct text *out)
 	text_append(out, "\n  }");
 }
 
-static json_t *make_breakdown(const struct breakdown *part)
-{
-	json_t *object = json_object();
-
-	set(object, "compute", number(part->compute_s));
-	set(object, "tensor_comm", number(part->tensor_s));
-	set(object, "context_comm", number(part->context_s));
-	set(object, "expert_comm", number(part->expert_s));
-	set(object, "pipeline_comm", number(part->pipeline_s));
-	set(object, "bubble", number(part->bubble_s));
-	set(object, "data_comm_exposed", number(part->data_s));
-	set(object, "optimizer", number(part->optimizer_s));
-	return object;
-}
-
 static json_t *make_predicted(const struct emit_input *input,
 			      const struct performance *performance)
 {
 	const struct plan *plan = input->plan;
 	json_t *object = json_object();
 
-	set(object, "iteration_time", number(plan->time_s));
+	set(object, "iteration_time", plan_json_number(plan->time_s));
 	if (input->ir->topology.graph)
-		set(object, "hierarchy_time", number(plan->hierarchy_s));
-	set(object, "tokens_per_second", number(performance->tokens_per_s));
+		set(object, "hierarchy_time", plan_json_number(plan->hierarchy_s));
+	set(object, "tokens_per_second", plan_json_number(performance->tokens_per_s));
 	set(object, "tokens_per_second_per_device",
-	    number(performance->tokens_per_s / plan->devices));
+	    plan_json_number(performance->tokens_per_s / plan->devices));
 	set(object, "model_tflops_per_device",
-	    number(performance->model_flops_per_s / 1e12));
-	set(object, "mfu", number(performance->mfu));
-	set(object, "hfu", number(performance->hfu));
-	set(object, "breakdown", make_breakdown(&plan->breakdown));
-	set(object, "memory_peak", number(plan->memory_peak_bytes));
+	    plan_json_number(performance->model_flops_per_s / 1e12));
+	set(object, "mfu", plan_json_number(performance->mfu));
+	set(object, "hfu", plan_json_number(performance->hfu));
+	set(object, "breakdown", plan_json_breakdown(&plan->breakdown));
+	set(object, "memory_peak", plan_json_number(plan->memory_peak_bytes));
 	set(object, "cost_per_iteration", known(performance->dollars));
 	set(object, "energy_per_iteration", known(performance->joules));
 	return object;
@@ -522,9 +500,9 @@ static json_t *make_certificate(const struct emit_input *input)
 	    json_string(job->objective_count && job->objective_name[0] ?
 				job->objective_name[0] :
 				"time"));
-	set(object, "value", number(certificate->value));
-	set(object, "lower_bound", number(certificate->lower_bound));
-	set(object, "gap", number(certificate->gap));
+	set(object, "value", plan_json_number(certificate->value));
+	set(object, "lower_bound", plan_json_number(certificate->lower_bound));
+	set(object, "gap", plan_json_number(certificate->gap));
 	set(object, "configurations",
 	    json_integer((json_int_t)certificate->configurations));
 	set(object, "priced", json_integer((json_int_t)certificate->priced));
@@ -540,7 +518,7 @@ static json_t *make_certificate(const struct emit_input *input)
 	if (input->ir->topology.graph)
 		set(object, "routed", json_integer((json_int_t)certificate->routed));
 	if (input->timing)
-		set(object, "seconds", number(input->solve_s));
+		set(object, "seconds", plan_json_number(input->solve_s));
 	return object;
 }
 

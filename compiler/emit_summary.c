@@ -16,6 +16,7 @@
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
 #include "compiler/site.h"
+#include "compiler/time_terms.h"
 #include "lang/compilation.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -167,14 +168,9 @@ static void print_breakdown(struct summary *summary)
 	const struct breakdown *part = &summary->plan->breakdown;
 
 	text_append(summary->out, "\nWhere the time goes\n");
-	print_part(summary, "compute", part->compute_s);
-	print_part(summary, "tensor exchange", part->tensor_s);
-	print_part(summary, "context exchange", part->context_s);
-	print_part(summary, "expert exchange", part->expert_s);
-	print_part(summary, "stage to stage", part->pipeline_s);
-	print_part(summary, "pipeline bubble", part->bubble_s);
-	print_part(summary, "gradients, weights", part->data_s);
-	print_part(summary, "optimizer step", part->optimizer_s);
+	for (int i = 0; i < TIME_TERM_COUNT; i++)
+		print_part(summary, time_term_words((enum time_term)i),
+			   time_term_s(part, (enum time_term)i));
 }
 
 /* "embedding + 20", "19 + lm_head": what a stage holds. */

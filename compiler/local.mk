@@ -39,10 +39,13 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/emitters.def \
 	%D%/explain_groups.c \
 	%D%/explain_groups.h \
+	%D%/explain_internal.h \
+	%D%/explain_layer.c \
 	%D%/explain_page.c \
 	%D%/explain_page.h \
 	%D%/explain_plan.c \
 	%D%/explain_plan.h \
+	%D%/explain_text.c \
 	%D%/fix_specs.c \
 	%D%/fix_specs.h \
 	%D%/flops.c \
@@ -123,6 +126,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/place_part.h \
 	%D%/plan_diff.c \
 	%D%/plan_diff.h \
+	%D%/plan_json.c \
+	%D%/plan_json.h \
 	%D%/plan_value.c \
 	%D%/plan_value.h \
 	%D%/plan_verify.c \
@@ -154,6 +159,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/target_megatron.c \
 	%D%/text_diff.c \
 	%D%/text_diff.h \
+	%D%/time_terms.c \
+	%D%/time_terms.def \
+	%D%/time_terms.h \
 	%D%/value_show.c \
 	%D%/value_show.h \
 	%D%/variable.c \
