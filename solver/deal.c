@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct deal deal_find(const struct problem *problem)
 {
@@ -146,6 +147,29 @@ double bound_deal(const struct deal *deal, uint32_t pipeline, uint32_t chunks)
 	return isinf(best) ? mean : best;
 }
 
+/* What a search of ends needs of every device, worked out once. */
+struct pace {
+	const struct deal *deal;
+	const struct deal_limits *limits;
+	double per_micro_batch;		/* 1 / m */
+	double per_later;		/* 1 / (m - p), 0 if that is not positive */
+	double per_unit;		/* 1 / unit_s */
+};
+
+static struct pace pace_of(const struct deal *deal,
+			   const struct deal_limits *limits)
+{
+	uint32_t m = limits->micro_batches, p = limits->pipeline;
+
+	return (struct pace){
+		.deal = deal,
+		.limits = limits,
+		.per_micro_batch = 1.0 / m,
+		.per_later = m > p ? 1.0 / (m - p) : 0,
+		.per_unit = 1 / deal->unit_s,
+	};
+}
+
 static double second_scale(const struct deal_limits *limits, uint32_t k)
 {
 	uint32_t after = limits->pipeline - 1 - k;
@@ -169,7 +193,8 @@ static double end_with(const struct deal_limits *limits, uint32_t k, double load
 	}
 	if (limits->through_s) {
 		double other = limits->through_s[k] +
-			       (limits->micro_batches - limits->pipeline) * load;
+			       ((double)limits->micro_batches - limits->pipeline) *
+				       load;
 
 		if (other > end)
 			end = other;
@@ -178,21 +203,22 @@ static double end_with(const struct deal_limits *limits, uint32_t k, double load
 }
 
 /* And the load it can have by an end. */
-static double load_by(const struct deal_limits *limits, uint32_t k, double end)
+static double load_by(const struct pace *pace, uint32_t k, double end)
 {
-	double load = (end - limits->entry_s[k]) / limits->micro_batches;
-	double scale = second_scale(limits, k);
+	const struct deal_limits *limits = pace->limits;
+	double load = (end - limits->entry_s[k]) * pace->per_micro_batch;
+	double scale;
 
-	if (limits->whole_s > 0 && scale > 0) {
+	if (limits->whole_s > 0 && (scale = second_scale(limits, k)) > 0) {
 		double other = (end - limits->whole_s) / scale;
 
 		if (other < load)
 			load = other;
 	}
 	if (limits->through_s) {
-		double more = limits->micro_batches - limits->pipeline;
-		double other = more > 0 ? (end - limits->through_s[k]) / more :
-			       end < limits->through_s[k] ? -1 : load;
+		double other = pace->per_later > 0 ?
+			(end - limits->through_s[k]) * pace->per_later :
+			end < limits->through_s[k] ? -1 : load;
 
 		if (other < load)
 			load = other;
@@ -212,20 +238,42 @@ double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 	return end_with(limits, k, load_of(deal, limits, k, units));
 }
 
+/* Whole layers of the frequent kind that device k has room for by that end;
+ * negative if not even for what it has for certain. */
+static double units_by(const struct pace *pace, uint32_t k, double end)
+{
+	const struct deal *deal = pace->deal;
+	uint32_t p = pace->limits->pipeline;
+	double load = load_by(pace, k, end), room;
+
+	if (deal->extra_s > 0)
+		return units_within(deal, p, pace->limits->chunks, k, load);
+	room = load * (1 + 1e-12);
+	if (k == 0)
+		room -= deal->first_s;
+	if (k == p - 1)
+		room -= deal->last_s;
+	room *= pace->per_unit;
+	/* A conversion is far quicker than floor. */
+	return room < 0 ? -1 : room < 1e15 ? (double)(int64_t)room : room;
+}
+
 /* Whether all layers find room by that end; if not, *next is the first end by
  * which some device has room for one more. */
-static bool deal_by(const struct deal *deal, const struct deal_limits *limits,
-		    double end, double *next)
+static bool deal_by(const struct pace *pace, double end, double *next)
 {
+	const struct deal *deal = pace->deal;
+	const struct deal_limits *limits = pace->limits;
 	uint32_t p = limits->pipeline;
+	double inner_least = units_least(deal, p, limits->chunks, 1);
 	double units = 0;
 	bool enough = true;
 
 	*next = INFINITY;
 	for (uint32_t k = 0; k < p; k++) {
-		double fit = units_within(deal, p, limits->chunks, k,
-					  load_by(limits, k, end));
-		double least = units_least(deal, p, limits->chunks, k);
+		double fit = units_by(pace, k, end);
+		double least = k && k < p - 1 ? inner_least :
+			units_least(deal, p, limits->chunks, k);
 		double room = limits->units_most ? limits->units_most[k] : INFINITY;
 		double wanted = fit < least ? least : fit + 1;
 
@@ -244,41 +292,61 @@ static bool deal_by(const struct deal *deal, const struct deal_limits *limits,
 	return enough && units >= deal->units;
 }
 
-/* Bisection gets near; any end below the returned one is too early. */
-double bound_deal_end(const struct deal *deal, const struct deal_limits *limits)
+/* Whether the devices have room for all layers at all; *mean receives the mean of
+ * what they wait for and do, before which no schedule ends. */
+static bool deal_has_room(const struct deal *deal,
+			  const struct deal_limits *limits, double *mean)
 {
 	uint32_t p = limits->pipeline;
-	double low = 0, high, next, room = 0;
+	double room = 0, sum = limits->micro_batches *
+			       deal_total(deal, p, limits->chunks);
 
-	if (deal->unit_s <= 0 || p < 2)
-		return 0;
 	for (uint32_t k = 0; k < p; k++) {
-		low += limits->entry_s[k];
+		sum += limits->entry_s[k];
 		if (!limits->units_most)
 			continue;
 		if (limits->units_most[k] < units_least(deal, p, limits->chunks, k))
-			return INFINITY;
+			return false;
 		room += limits->units_most[k];
 	}
-	if (limits->units_most && room < deal->units)
+	*mean = sum / p;
+	return !limits->units_most || room >= deal->units;
+}
+
+/* Bisection gets near; any end below the returned one is too early. */
+double bound_deal_end(const struct deal *deal, const struct deal_limits *limits,
+		      double from_s, double until_s)
+{
+	struct pace pace;
+	double low, high, next;
+
+	if (deal->unit_s <= 0 || limits->pipeline < 2)
+		return from_s;
+	if (!deal_has_room(deal, limits, &low))
 		return INFINITY;
-	low = (low + limits->micro_batches *
-			     deal_total(deal, p, limits->chunks)) / p;
-	if (deal_by(deal, limits, low, &next))
+	low = low < from_s ? from_s : low;
+	if (low > until_s)
+		return low;
+	pace = pace_of(deal, limits);
+	if (deal_by(&pace, low, &next))
 		return low;
 	low = next;
+	if (low >= until_s)
+		return low;
+	if (!isinf(until_s) && !deal_by(&pace, until_s, &next))
+		return next < until_s ? until_s : next;
 	high = low;
 	for (double step = limits->micro_batches * deal->unit_s;
-	     !deal_by(deal, limits, high, &next); step *= 2) {
+	     !deal_by(&pace, high, &next); step *= 2) {
 		low = next > high ? next : high;
-		high = low + step;
+		high = low + step < until_s ? low + step : until_s;
 		if (isinf(low))
 			return low;
 	}
 	for (int i = 0; i < 10 && low < high; i++) {
 		double middle = low + (high - low) / 2;
 
-		if (deal_by(deal, limits, middle, &next))
+		if (deal_by(&pace, middle, &next))
 			high = middle;
 		else
 			low = next > middle ? next : middle;
@@ -317,9 +385,8 @@ double deal_units_by(const struct deal *deal, const struct deal_limits *limits,
 	if (limits->units_most && limits->units_most[k] < units)
 		units = limits->units_most[k];
 	if (deal->unit_s > 0 && !isinf(end)) {
-		double fit = units_within(deal, limits->pipeline,
-					  limits->chunks, k,
-					  load_by(limits, k, end));
+		struct pace pace = pace_of(deal, limits);
+		double fit = units_by(&pace, k, end);
 
 		units = fit < units ? fit : units;
 	}

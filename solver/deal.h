@@ -54,8 +54,10 @@ struct deal_limits {
 double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double units);
 
-/* No schedule ends before; INFINITY when the layers do not fit. */
-double bound_deal_end(const struct deal *deal, const struct deal_limits *limits);
+/* No schedule ends before, when none ends before from_s; INFINITY when the layers do
+ * not fit. Where it is more than until_s, a better bound may have been left out. */
+double bound_deal_end(const struct deal *deal, const struct deal_limits *limits,
+		      double from_s, double until_s);
 
 /* Layers of the frequent kind that are recomputed at least where the heads of chunks
  * are, no device having room for more than units_most says. */

@@ -381,7 +381,8 @@ double facts_bound(const struct facts *facts, const struct problem *problem,
 }
 
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
-			 const struct choice *choice, const double *units_most)
+			 const struct choice *choice, const double *units_most,
+			 double until_s)
 {
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
 	int r = policy_of(choice);
@@ -395,13 +396,13 @@ double facts_bound_whole(const struct facts *facts, const struct problem *proble
 		.entry_s = facts->entry_s[r],
 		.units_most = p > 1 ? units_most : NULL,
 	};
-	double span;
+	double span, after;
 
 	all += deal_recomputed(&deal, &limits) * deal.extra_s;
 	if (v == 1)
 		limits.whole_s = all + 2 * (p - 1) * facts->transfer_least_s;
-	span = bound_deal_end(&deal, &limits);
-	span = most(span, v == 1 ? span_plain(facts, choice, all) :
-				   span_interleaved(facts, choice, all));
-	return span + mean_step(facts, problem, choice);
+	span = v == 1 ? span_plain(facts, choice, all) :
+			span_interleaved(facts, choice, all);
+	after = mean_step(facts, problem, choice);
+	return bound_deal_end(&deal, &limits, span, until_s - after) + after;
 }

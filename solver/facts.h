@@ -46,9 +46,10 @@ double facts_bound_data(const struct facts *facts, const struct problem *problem
 double facts_bound(const struct facts *facts, const struct problem *problem,
 		   const struct choice *choice);
 
-/* A tighter one that takes longer; units_most as in struct deal_limits.
- * INFINITY when memory does not suffice. */
+/* A tighter one that takes longer; units_most as in struct deal_limits, until_s as
+ * of bound_deal_end. INFINITY when memory does not suffice. */
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
-			 const struct choice *choice, const double *units_most);
+			 const struct choice *choice, const double *units_most,
+			 double until_s);
 
 #endif

@@ -69,6 +69,13 @@ bool incumbent_excludes(const struct incumbent *incumbent,
 	return order > 0 || (order == 0 && bound->tie_count == TIE_COUNT);
 }
 
+double incumbent_time_most(const struct incumbent *incumbent)
+{
+	if (!incumbent->found || !incumbent->time_only)
+		return INFINITY;
+	return incumbent->merit.objective[0] * (1 + 2 * TIE);
+}
+
 bool incumbent_equals(const struct incumbent *incumbent,
 		      const struct merit *merit)
 {

@@ -93,6 +93,10 @@ void outlook_merit(const struct incumbent *incumbent,
 bool incumbent_excludes(const struct incumbent *incumbent,
 			const struct merit *bound);
 
+/* No plan that takes longer can replace the incumbent; INFINITY where objectives
+ * other than time leave that open. */
+double incumbent_time_most(const struct incumbent *incumbent);
+
 /* The merit of a plan with these outcomes. The plan must be priced unless
  * time_only; memory for input comes from scratch. */
 void plan_merit(const struct incumbent *incumbent, const struct plan *plan,

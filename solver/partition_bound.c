@@ -70,16 +70,6 @@ static double span_plain(const struct partition *partition)
 	return span;
 }
 
-/* The end by which a plan must be done to beat the incumbent. */
-static double end_most(const struct partition *partition)
-{
-	const struct incumbent *incumbent = partition->incumbent;
-
-	if (!incumbent->found || !incumbent->time_only)
-		return INFINITY;
-	return incumbent->merit.objective[0] * (1 + 2 * TIE);
-}
-
 /* Interleaved: a path follows the first micro-batch through all chunks of the
  * rows before c, goes on in row c to device k, stays there until the last
  * micro-batch's backward through its chunk of row c, and leaves with it. Its
@@ -92,7 +82,7 @@ static double span_ramp(const struct partition *partition)
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
 	double m = partition->micro_batches;
 	double all = all_least(partition);
-	double load_most = end_most(partition) / m, rest = all, ramp = 0;
+	double load_most = incumbent_time_most(partition->incumbent) / m, rest = all, ramp = 0;
 	double transfers = 0, before = 0;
 
 	for (uint32_t j = p; j-- > 0;) {
@@ -245,7 +235,7 @@ static double tails(const struct devices *devices)
 {
 	const struct partition *partition = devices->partition;
 	double *high = partition->forward_s;
-	double end = end_most(partition), tail = 0;
+	double end = incumbent_time_most(partition->incumbent), tail = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t k = 0; k < partition->pipeline; k++)
@@ -310,18 +300,17 @@ static double end_and_reduce(const struct devices *devices,
 	double *units = devices->partition->saved_bytes, most_units = units[0];
 	double fit = deal_units_by(deal, limits, 0, span);
 	double few_least = deal_units_least(deal, limits, 0);
+	double end = span;
 	double best = least(span + reduce_with(devices, fit),
 			    most(span, deal_end_with(deal, limits, 0, fit + 1)) +
 				    reduce_with(devices, fit + 1));
 
 	for (double few = fit - 1; few >= few_least; few--) {
-		double end;
-
 		units[0] = few;
-		end = most(span, bound_deal_end(deal, limits));
-		best = least(best, end + reduce_with(devices, few));
+		end = bound_deal_end(deal, limits, end, best);
 		if (end >= best)
 			break;
+		best = least(best, end + reduce_with(devices, few));
 	}
 	units[0] = most_units;
 	return best;
@@ -375,25 +364,31 @@ static double bound_through(const struct devices *devices,
 	double head = chain_floor_both(chain, length - 1, length);
 	double all = partition->whole_s;
 	double unit = chain->deal.unit_s, low = INFINITY;
+	double enough = incumbent_time_most(partition->incumbent);
 	double *through = partition->forward_s;	/* room for p chunks and more */
+	double last, before;
 
 	inner = inner ? inner : 1;
+	for (uint32_t k = 0; k < p; k++)
+		through[k] = stay_least(devices, k, inner);
+	last = through[p - 1];
+	before = through[p - 2];
+	limits->through_s = through;
 	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
-		double span, reduced;
+		double until = least(low, enough) - tail, span, reduced;
 
-		for (uint32_t k = 0; k < p; k++)
-			through[k] = stay_least(devices, k, inner);
-		through[p - 1] = most(through[p - 1],
-				      all + (p - 1) * (head + blocks * unit));
+		through[p - 1] = most(last, all + (p - 1) * (head + blocks * unit));
+		through[p - 2] = before;
 		if (blocks < inner)
-			through[p - 2] = most(through[p - 2],
+			through[p - 2] = most(before,
 				all - head - blocks * unit +
 				(p - 1) * inner * unit -
 				2 * partition->transfer_least_s[partition->chunks - 2]);
-		limits->through_s = through;
-		span = most(partition->span_s, bound_deal_end(&chain->deal, limits));
-		if (isinf(span))
+		span = bound_deal_end(&chain->deal, limits, partition->span_s, until);
+		if (span > until) {
+			low = least(low, span + tail);
 			continue;
+		}
 		reduced = end_and_reduce(devices, limits, span);
 		low = least(low, most(span + tail, reduced + step));
 	}
@@ -431,7 +426,8 @@ void partition_bound(struct partition *partition)
 	uint32_t p = partition->pipeline;
 	double *entry = partition->finish_s, *units = partition->saved_bytes;
 	bool plain = partition->virtual_stages == 1;
-	double after = 0, tail;
+	double enough = incumbent_time_most(partition->incumbent);
+	double after = 0, mean, tail;
 	struct deal_limits limits = {
 		.pipeline = p,
 		.chunks = partition->virtual_stages,
@@ -458,18 +454,20 @@ void partition_bound(struct partition *partition)
 		entry[k] = least_before(partition, k) + after;
 		after += 2 * partition->transfer_least_s[k];
 	}
-	partition->span_s = most(plain ? span_plain(partition) :
-					 span_interleaved(partition, entry),
-				 bound_deal_end(&chain->deal, &limits));
-	tail = mean_step(partition);
-	if (units_tell_all(chain)) {
-		find_unit(&devices);
-		tail = most(tail, tails(&devices));
-	}
+	mean = mean_step(partition);
+	partition->span_s = bound_deal_end(&chain->deal, &limits,
+					   plain ? span_plain(partition) :
+						   span_interleaved(partition, entry),
+					   enough - mean);
+	partition->low_s = partition->span_s + mean;
+	if (isinf(partition->low_s) || partition->low_s > enough ||
+	    !units_tell_all(chain))
+		return;
+	find_unit(&devices);
+	tail = most(mean, tails(&devices));
 	partition->low_s = partition->span_s + tail;
-	if (!plain && !isinf(partition->span_s) && units_tell_all(chain) &&
-	    partition_chain_is_plain(chain))
+	if (!plain && partition_chain_is_plain(chain))
 		partition->low_s = most(partition->low_s,
 					bound_through(&devices, &limits, tail,
-						      mean_step(partition)));
+						      mean));
 }

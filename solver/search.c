@@ -441,7 +441,8 @@ static void add_configuration(struct search *search, const struct node *node,
 	child.time_s = most(child.time_s,
 			    facts_bound_whole(search->facts[node->choice.shape],
 					      problem, &child.choice,
-					      search->units));
+					      search->units,
+					      incumbent_time_most(search->incumbent)));
 	if (isinf(child.time_s))
 		child.memory_bytes = INFINITY;
 	if (!settle_degrees(search, &child))

@@ -18,6 +18,10 @@ unit_tests += %D%/unit/closed_form_test
 %C%_unit_closed_form_test_SOURCES = %D%/unit/closed_form_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_closed_form_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/deal_test
+%C%_unit_deal_test_SOURCES = %D%/unit/deal_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_deal_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/describe_test
 %C%_unit_describe_test_SOURCES = %D%/unit/describe_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_describe_test_LDADD = $(cmocka_libs)
@@ -61,6 +65,10 @@ unit_tests += %D%/unit/layout_test
 unit_tests += %D%/unit/level_kinds_test
 %C%_unit_level_kinds_test_SOURCES = %D%/unit/level_kinds_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_level_kinds_test_LDADD = $(cmocka_libs)
+
+unit_tests += %D%/unit/linear_test
+%C%_unit_linear_test_SOURCES = %D%/unit/linear_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_linear_test_LDADD = $(cmocka_libs)
 
 unit_tests += %D%/unit/lower_test
 %C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
