@@ -124,6 +124,27 @@ static uint32_t child_for(const struct problem *problem, uint64_t ranks)
 	return 0;
 }
 
+bool linear_aligns(const struct problem *problem,
+		   const struct placement *placement)
+{
+	const enum dimension *order = order_table[placement->packing];
+	uint64_t block = 1, all = 1;
+
+	if (problem->avoided_count)
+		return true;
+	for (uint32_t d = 0; d < DIMENSION_COUNT; d++)
+		all *= placement->factor[d][0];
+	for (uint32_t i = 0; i < placement->aligned; i++) {
+		uint32_t child;
+
+		block *= placement->factor[order[i]][0];
+		child = child_for(problem, block);
+		if (child && child < all && child % block)
+			return true;
+	}
+	return false;
+}
+
 static void find_usable(const struct problem *problem, struct arena *scratch,
 			struct laying *laying)
 {
@@ -226,6 +247,55 @@ bool linear_keeps_rules(const struct problem *problem,
 }
 
 /* ---- the same as factors ---- */
+
+/* Splits one dimension of ranks in the order of the devices, each `stride` from the
+ * next, over the levels. */
+static bool split_dimension(const struct problem *problem, uint64_t stride,
+			    uint64_t degree, uint32_t *factor)
+{
+	uint64_t high = stride * degree, begin = 1;
+
+	for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+		uint64_t end = l < problem->level_count ?
+			begin * problem->level[l].fanout : begin;
+		uint64_t from = stride > begin ? stride : begin;
+		uint64_t to = high < end ? high : end;
+
+		factor[l] = 1;
+		if (to > from && to % from)
+			return false;
+		if (to > from)
+			factor[l] = (uint32_t)(to / from);
+		begin = end;
+	}
+	return high <= begin;
+}
+
+bool linear_divides(const struct problem *problem,
+		    const struct placement *placement, struct placement *factors)
+{
+	const enum dimension *order = order_table[placement->packing];
+	uint64_t stride = 1;
+
+	if (problem->avoided_count)
+		return false;
+	*factors = (struct placement){ .packing = PACKING_FACTORS };
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		uint32_t degree = placement->factor[order[i]][0];
+
+		if (!split_dimension(problem, stride, degree,
+				     factors->factor[order[i]]))
+			return false;
+		stride *= degree;
+	}
+	/* Factors of one level have an order of their own. */
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		if (placement->packing == PACKING_PIPELINE_DATA &&
+		    factors->factor[DIMENSION_DATA][l] > 1 &&
+		    factors->factor[DIMENSION_PIPELINE][l] > 1)
+			return false;
+	return true;
+}
 
 /* How many ranks from the first on, each a stride on, lie in its child. */
 static uint32_t run_within(const uint32_t *device, uint32_t stride,

@@ -114,6 +114,11 @@ struct placement linear_placement(const uint32_t degree[DIMENSION_COUNT],
 bool linear_lay(const struct problem *problem, const struct placement *placement,
 		struct arena *scratch, uint32_t *device);
 
+/* Whether `aligned` may put any rank elsewhere than 0 does; false only where it does
+ * not for certain. */
+bool linear_aligns(const struct problem *problem,
+		   const struct placement *placement);
+
 /* Whether these devices keep `within` and the pins. */
 bool linear_keeps_rules(const struct problem *problem,
 			const struct placement *placement,
@@ -124,6 +129,13 @@ bool linear_keeps_rules(const struct problem *problem,
 bool linear_is_factored(const struct problem *problem,
 			const struct placement *placement,
 			const uint32_t *device, struct placement *factors);
+
+/* The same told from the degrees alone: no device is avoided, and every block of the
+ * order divides the children of a level, or they divide it, as far as the ranks
+ * go. Where it is false linear_is_factored may still be true. */
+bool linear_divides(const struct problem *problem,
+		    const struct placement *placement,
+		    struct placement *factors);
 
 /* The lines of a group whose ranks have these devices. */
 struct network_lines linear_lines(const struct problem *problem,

@@ -100,6 +100,8 @@ void placement_walk_linear(const struct problem *problem,
 			struct placement placement = linear_placement(
 				degree, (enum packing)packing, aligned);
 
+			if (aligned && !linear_aligns(problem, &placement))
+				continue;
 			if (!visit(closure, &placement))
 				return;
 		}
@@ -287,19 +289,27 @@ static void price_sharding(const struct problem *problem,
 	}
 }
 
-/* Factors are the plainer way to say where ranks are. */
-static bool is_factored(const struct problem *problem,
-			const struct problem_shape *shape,
-			const struct placed *placed)
+/* Lays the ranks of a linear placement; NULL where they find no room, or where factors,
+ * the plainer way to say where ranks are, say the same. */
+static const uint32_t *lay_linear(const struct problem *problem,
+				  const struct problem_shape *shape,
+				  const struct placement *placement,
+				  struct arena *arena)
 {
 	struct placement factors;
+	const uint32_t *device;
 
-	return linear_is_factored(problem, &placed->placement, placed->device,
-				  &factors) &&
-	       network_experts_fit(problem, &factors, shape);
+	if (linear_divides(problem, placement, &factors) &&
+	    network_experts_fit(problem, &factors, shape))
+		return NULL;
+	device = devices_lay(problem, placement, arena);
+	if (!device ||
+	    (linear_is_factored(problem, placement, device, &factors) &&
+	     network_experts_fit(problem, &factors, shape)))
+		return NULL;
+	return device;
 }
 
-/* placement_price; whether there are experts is known. */
 /* Whether the replicas of a weight lie in several innermost children. */
 static bool replicas_leave(const struct problem *problem,
 			   const struct placement *placement)
@@ -319,6 +329,7 @@ static bool replicas_leave(const struct problem *problem,
 	return replicas > 1 && devices > problem->level[0].fanout;
 }
 
+/* placement_price; whether there are experts is known. */
 static bool price(const struct problem *problem,
 		  const struct problem_shape *shape, bool experts,
 		  struct arena *arena, struct placed *placed)
@@ -338,8 +349,8 @@ static bool price(const struct problem *problem,
 		price_sharding(problem, shape, arena, placed);
 		return true;
 	}
-	placed->device = devices_lay(problem, &placed->placement, arena);
-	if (!placed->device || is_factored(problem, shape, placed))
+	placed->device = lay_linear(problem, shape, &placed->placement, arena);
+	if (!placed->device)
 		return false;
 	price_linear(problem, shape, experts, arena, placed);
 	price_sharding(problem, shape, arena, placed);
