@@ -367,22 +367,34 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 	uint64_t all = forward_count(shape);
 	uint64_t ahead = warm_up(shape, device);
 	uint64_t steps;		/* forwards after the warm-up that matter */
-	double peak = 0;
+	uint64_t to_forward, to_backward = p;
+	uint32_t forward, backward = v - 1;	/* chunks of the next operations */
+	double peak, bytes;
 
 	if (v == 1)
 		return (double)least(ahead + 1, all) * saved_bytes[0];
 	if (ahead == all)
 		return bytes_in_flight(p, v, all, 0, saved_bytes);
 	steps = least(all - ahead, (uint64_t)p * v + 1);
-	for (uint64_t j = 0;;) {
-		uint64_t to_forward = p - (ahead + j + 1) % p;
-		uint64_t to_backward = p - j % p;
+	forward = (uint32_t)((ahead + 1) / p % v);
+	to_forward = p - (ahead + 1) % p;
+	peak = bytes = bytes_in_flight(p, v, ahead + 1, 0, saved_bytes);
+	for (uint64_t j = 0; j < steps - 1;) {
+		uint64_t step = least(least(to_forward, to_backward), steps - 1 - j);
 
-		peak = most(peak, bytes_in_flight(p, v, ahead + j + 1, j,
-						  saved_bytes));
-		if (j == steps - 1)
-			break;
-		j = least(j + least(to_forward, to_backward), steps - 1);
+		bytes += (double)step * (saved_bytes[forward] - saved_bytes[backward]);
+		peak = most(peak, bytes);
+		j += step;
+		to_forward -= step;
+		to_backward -= step;
+		if (!to_forward) {
+			forward = forward + 1 < v ? forward + 1 : 0;
+			to_forward = p;
+		}
+		if (!to_backward) {
+			backward = backward ? backward - 1 : v - 1;
+			to_backward = p;
+		}
 	}
 	return peak;
 }
