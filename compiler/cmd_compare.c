@@ -27,6 +27,7 @@ struct contender {
 	double memory_bytes;		/* of the fullest device */
 	uint64_t tried;			/* plans or configurations; 0: not counted */
 	uint64_t over_memory;		/* of these */
+	bool out_of_time;		/* the time limit ended its search */
 	const struct plan *plan;	/* NULL where it is written by hand */
 	const char *about;		/* degrees, or why there is no plan */
 };
@@ -58,13 +59,12 @@ static struct contender *add_row(struct comparison *comparison, const char *name
 	return row;
 }
 
-static const char *why_none(enum solve_status status, enum strategy strategy,
-			    const struct contender *row)
+static const char *why_none(enum solve_status status, const struct contender *row)
 {
+	if (row->out_of_time)
+		return "no plan within the time limit";
 	if (status == SOLVE_UNROUTED)
 		return "no plan: none that was priced on the graph is allowed";
-	if (strategy == STRATEGY_NEST)
-		return "no plan within the time limit";
 	return row->tried && row->tried == row->over_memory ?
 		"no plan: none that it tried fits in memory" :
 		"no plan: none that it tried is allowed";
@@ -84,15 +84,16 @@ static enum status add_strategy(struct comparison *comparison, const struct cli 
 	if (strategy == STRATEGY_NEST && result->status == SOLVE_INFEASIBLE) {
 		pipeline->result = *result;
 		infeasible_report(comparison->compilation, pipeline->ir,
-				  pipeline->problem, result);
+				  pipeline->problem, result, &limits.deadline);
 		return STATUS_NO_PLAN;
 	}
 	row->tried = result->plan.certificate.configurations;
 	row->over_memory = result->plan.certificate.infeasible_memory;
+	row->out_of_time = result->plan.certificate.out_of_time;
 	row->found = result->status == SOLVE_OPTIMAL ||
 		     result->status == SOLVE_FEASIBLE;
 	if (!row->found) {
-		row->about = why_none(result->status, strategy, row);
+		row->about = why_none(result->status, row);
 		return STATUS_DONE;
 	}
 	row->plan = &result->plan;
@@ -190,9 +191,10 @@ static void print_row(const struct comparison *comparison,
 	text_init(&slower, arena);
 	text_printf(&slower, "%+.1f %%",
 		    100 * (row->time_s / comparison->best_s - 1));
-	text_printf(out, "%9s %8s %10s %12s  %s\n", time.at,
+	text_printf(out, "%9s %8s %10s %12s  %s%s\n", time.at,
 		    best ? "best" : slower.at, memory.at,
-		    row->tried ? tried.at : "", row->about);
+		    row->tried ? tried.at : "", row->about,
+		    row->out_of_time ? " (the time limit ended the search)" : "");
 }
 
 static void print_proof(const struct comparison *comparison, struct text *out)
@@ -247,6 +249,8 @@ static json_t *row_json(const struct comparison *comparison,
 	if (row->tried)
 		json_object_set_new(object, "tried",
 				    json_integer((json_int_t)row->tried));
+	if (row->out_of_time)
+		json_object_set_new(object, "out_of_time", json_true());
 	if (!row->found)
 		return object;
 	json_object_set_new(object, "time", json_real(row->time_s));

@@ -98,7 +98,7 @@ static enum status compile(const struct cli *cli,
 	input.hand_plan = cli->plan;
 	if (!cli->plan) {
 		struct solve_limits limits = { .gap = cli->gap,
-					       .deadline = deadline_in(cli->time_limit_s) };
+					       .deadline = pipeline.after };
 
 		input.rival = hand_plan_compare(compilation, pipeline.ir,
 						&limits);

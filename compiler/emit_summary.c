@@ -554,6 +554,8 @@ static void print_certificate(struct summary *summary)
 		describe_objective(&summary->input->ir->job,
 				   certificate->lower_bound, out);
 		text_append_char(out, '\n');
+		if (certificate->out_of_time)
+			text_append(out, "          the time limit ended the search\n");
 	}
 	if (summary->input->ir->topology.graph)
 		graph_report_proof(summary->plan, out);

@@ -44,6 +44,8 @@ struct inquiry {
 	struct problem *problem;
 	struct solve_result result;
 	double least_bytes;		/* that the nearest plan needs */
+	const struct deadline *deadline;
+	bool unanswered;		/* a search ended before it knew */
 };
 
 static void collect(struct inquiry *inquiry)
@@ -152,7 +154,8 @@ static struct ir *relaxed(struct inquiry *inquiry)
 static enum solve_status ask(struct inquiry *inquiry)
 {
 	/* Any plan will do. */
-	struct solve_limits limits = { .gap = 0.9 };
+	struct solve_limits limits = { .gap = 0.9,
+				       .deadline = *inquiry->deadline };
 	struct diags saved = inquiry->compilation->diags;
 
 	arena_release(&inquiry->arena);
@@ -163,8 +166,9 @@ static enum solve_status ask(struct inquiry *inquiry)
 	if (!inquiry->problem)
 		return SOLVE_UNKNOWN;
 	memset(&inquiry->result, 0, sizeof(inquiry->result));
-	return solve(inquiry->problem, &limits, &inquiry->arena,
-		     &inquiry->result);
+	solve(inquiry->problem, &limits, &inquiry->arena, &inquiry->result);
+	inquiry->unanswered |= inquiry->result.status == SOLVE_UNKNOWN;
+	return inquiry->result.status;
 }
 
 static bool found(enum solve_status status)
@@ -407,12 +411,15 @@ static void report_memory(struct inquiry *inquiry,
 		  memory_terms(inquiry, memory));
 }
 
-static void report_conflict(struct inquiry *inquiry)
+/* Without time to look, memory may be to blame as well. */
+static void report_conflict(struct inquiry *inquiry, bool out_of_time)
 {
 	const struct ir_job *job = &inquiry->ir->job;
 
 	diag_error(&inquiry->compilation->diags, E_INFEASIBLE, job->span,
-		   "no plan of job '%s' satisfies its requirements and search domains together",
+		   out_of_time ?
+			   "no plan of job '%s' satisfies its memory limit, requirements and search domains together" :
+			   "no plan of job '%s' satisfies its requirements and search domains together",
 		   job->name);
 }
 
@@ -471,8 +478,9 @@ static void find_core(struct inquiry *inquiry, bool *in_core)
 }
 
 /* Where memory is short, each constraint that alone stands in the way is one of
- * every conflicting set, and cheaper to find than a smallest set. */
-static void explain(struct inquiry *inquiry, bool memory_is_short)
+ * every conflicting set, and cheaper to find than a smallest set. False, with nothing
+ * named, when some search ended before it knew. */
+static bool explain(struct inquiry *inquiry, bool memory_is_short)
 {
 	struct diags *diags = &inquiry->compilation->diags;
 	bool *named = ARENA_ARRAY(&inquiry->compilation->arena, bool,
@@ -480,17 +488,24 @@ static void explain(struct inquiry *inquiry, bool memory_is_short)
 
 	set_all(inquiry, true);
 	if (!found(ask(inquiry))) {
-		blame_hardware(inquiry);
-		return;
+		if (!inquiry->unanswered)
+			blame_hardware(inquiry);
+		return !inquiry->unanswered;
 	}
 	if (!memory_is_short || !find_single_changes(inquiry, named))
 		find_core(inquiry, named);
+	if (inquiry->unanswered)
+		return false;
 	for (size_t i = 0; i < inquiry->constraints.count; i++)
 		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
 	if (!advise_change(inquiry, named))
-		diag_help(diags, "loosen one of these; more requirements conflict, so another "
-				 "message may follow");
+		diag_help(diags, inquiry->unanswered ?
+			  "loosen one of these; which one is enough was not found out within the "
+			  "time limit" :
+			  "loosen one of these; more requirements conflict, so another "
+			  "message may follow");
+	return true;
 }
 
 /* Each kind of devices alone, and how far it misses. */
@@ -507,6 +522,13 @@ static void report_kinds(struct inquiry *inquiry,
 		const struct plan *nearest = &own->nearest;
 		const struct ir_kind *kind = &topology->kind[k];
 
+		if (!own->has_nearest && own->out_of_time) {
+			diag_note(diags, kind->span,
+				  "on '%s' alone no plan is possible; why was not found out within "
+				  "the time limit",
+				  kind->name);
+			continue;
+		}
 		if (!own->has_nearest) {
 			diag_note(diags, kind->span,
 				  "on '%s' alone requirements and search domains leave no plan",
@@ -524,9 +546,11 @@ static void report_kinds(struct inquiry *inquiry,
 
 void infeasible_report(struct compilation *compilation, const struct ir *ir,
 		       const struct problem *problem,
-		       const struct solve_result *result)
+		       const struct solve_result *result,
+		       const struct deadline *deadline)
 {
-	struct inquiry inquiry = { .compilation = compilation, .ir = ir };
+	struct inquiry inquiry = { .compilation = compilation, .ir = ir,
+				   .deadline = deadline };
 
 	arena_init(&inquiry.arena);
 	collect(&inquiry);
@@ -535,14 +559,16 @@ void infeasible_report(struct compilation *compilation, const struct ir *ir,
 			result->failure.nearest.memory_peak_bytes;
 		report_memory(&inquiry, problem, &result->failure.nearest);
 	} else {
-		report_conflict(&inquiry);
+		report_conflict(&inquiry, result->failure.out_of_time);
 	}
 	if (ir->topology.kind_count)
 		report_kinds(&inquiry, &result->failure);
 	else if (inquiry.constraints.count > CONSTRAINTS_MAX ||
-	    problem->shape_count > SHAPES_RELAXED_MAX)
+		 problem->shape_count > SHAPES_RELAXED_MAX ||
+		 !explain(&inquiry, result->failure.has_nearest))
 		report_removed(&inquiry, problem, &result->failure);
-	else
-		explain(&inquiry, result->failure.has_nearest);
+	if (inquiry.unanswered || result->failure.out_of_time)
+		diag_note(&compilation->diags, SPAN_NONE,
+			  "more about the reasons takes more time than --time-limit leaves");
 	arena_release(&inquiry.arena);
 }

@@ -12,9 +12,11 @@
 
 struct compilation;
 
-/* Reports E_INFEASIBLE for a problem the solver proved to have no plan. */
+/* Reports E_INFEASIBLE for a problem the solver proved to have no plan. The reasons
+ * are looked for until the deadline. */
 void infeasible_report(struct compilation *compilation, const struct ir *ir,
 		       const struct problem *problem,
-		       const struct solve_result *result);
+		       const struct solve_result *result,
+		       const struct deadline *deadline);
 
 #endif

@@ -133,6 +133,21 @@ static bool wants_progress(const struct cli *cli)
 	return !cli->quiet && isatty(STDERR_FILENO);
 }
 
+/* The end of a search that is not over for lack of time. */
+static void tell_nothing_found(struct compilation *compilation,
+			       const struct pipeline *pipeline)
+{
+	if (pipeline->strategy != STRATEGY_NEST) {
+		cli_complain("'%s' finds no plan that is allowed and fits; 'nestc compare' shows what other strategies find",
+			     strategy_name(pipeline->strategy));
+		return;
+	}
+	diag_error(&compilation->diags, E_NO_PLAN_IN_TIME,
+		   pipeline->ir->job.span,
+		   "no plan was found before the search had used its effort");
+	diag_help(&compilation->diags, "narrow the search in 'search'");
+}
+
 enum status pipeline_run(const struct cli *cli,
 			 struct compilation *compilation,
 			 const struct module *module, const char *job,
@@ -154,6 +169,7 @@ enum status pipeline_run(const struct cli *cli,
 	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
 		       cli->progress == WHEN_ALWAYS, &limits);
 	start = clock_seconds();
+	pipeline->after = deadline_in(1.1 * cli->time_limit_s);
 	pipeline->strategy = cli_strategy(cli);
 	strategy_solve(pipeline->problem, pipeline->strategy, &limits,
 		       &compilation->arena, &pipeline->result);
@@ -166,7 +182,7 @@ enum status pipeline_run(const struct cli *cli,
 		return pipeline_check(compilation, pipeline);
 	case SOLVE_INFEASIBLE:
 		infeasible_report(compilation, pipeline->ir, pipeline->problem,
-				  &pipeline->result);
+				  &pipeline->result, &pipeline->after);
 		return STATUS_NO_PLAN;
 	case SOLVE_UNROUTED:
 		diag_error(&compilation->diags, E_GRAPH_PLAN,
@@ -176,12 +192,13 @@ enum status pipeline_run(const struct cli *cli,
 		diag_note(&compilation->diags, SPAN_NONE,
 			  "plans that do so on the hierarchy its links imply exist, and are slower on the links themselves");
 		diag_help(&compilation->diags,
-			  "allow more time or cost in 'require'");
+			  pipeline->result.plan.certificate.out_of_time ?
+				  "give the search more time with --time-limit, or allow more time or cost in 'require'" :
+				  "allow more time or cost in 'require'");
 		return STATUS_NO_PLAN;
 	case SOLVE_UNKNOWN:
-		if (pipeline->strategy != STRATEGY_NEST) {
-			cli_complain("'%s' finds no plan that is allowed and fits; 'nestc compare' shows what other strategies find",
-				     strategy_name(pipeline->strategy));
+		if (!pipeline->result.plan.certificate.out_of_time) {
+			tell_nothing_found(compilation, pipeline);
 			return STATUS_NO_PLAN;
 		}
 		diag_error(&compilation->diags, E_NO_PLAN_IN_TIME,

@@ -18,6 +18,8 @@ struct pipeline {
 	enum strategy strategy;		/* that was used */
 	struct solve_result result;
 	double solve_s;			/* wall time of the search */
+	struct deadline after;		/* for what follows the search: a tenth of the time
+					 * limit more */
 };
 
 /* Reads a spec. NULL, reported, with *status set when it cannot be used. */

@@ -36,6 +36,13 @@ void attempts_init(struct attempts *attempts, const struct problem *problem,
 		}
 }
 
+bool attempts_are_over(struct attempts *attempts)
+{
+	if (!attempts->out_of_time && attempts->deadline)
+		attempts->out_of_time = deadline_passed(attempts->deadline);
+	return attempts->out_of_time;
+}
+
 /* ---- choices ---- */
 
 /* With no schedule set, 1F1B and interleaved are allowed. */

@@ -7,6 +7,7 @@
 #ifndef NEST_SOLVER_ATTEMPT_H
 #define NEST_SOLVER_ATTEMPT_H
 
+#include "solver/deadline.h"
 #include "solver/incumbent.h"
 #include "solver/space.h"
 
@@ -21,10 +22,15 @@ struct attempts {
 	uint64_t tried;			/* plans offered, */
 	uint64_t over_memory;		/*   of these beyond a device's memory */
 	uint64_t refused;		/*   or against a requirement */
+	const struct deadline *deadline;	/* NULL, as at first: never */
+	bool out_of_time;		/* it has passed */
 };
 
 void attempts_init(struct attempts *attempts, const struct problem *problem,
 		   struct arena *arena, struct arena *scratch);
+
+/* Whether the deadline has passed: a strategy then stops looking. */
+bool attempts_are_over(struct attempts *attempts);
 
 /* Fills what the given degrees and policies leave open: micro-batches, schedule,
  * shard level and recomputed layers (the first that are allowed). False if they

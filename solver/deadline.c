@@ -25,6 +25,19 @@ struct deadline deadline_in(double seconds)
 	return deadline;
 }
 
+struct deadline deadline_part(const struct deadline *deadline, uint32_t parts)
+{
+	struct timespec now;
+	double left_s;
+
+	if (!deadline->set || deadline->passed)
+		return *deadline;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left_s = (double)(deadline->at.tv_sec - now.tv_sec) +
+		 1e-9 * (double)(deadline->at.tv_nsec - now.tv_nsec);
+	return left_s > 0 ? deadline_in(left_s / parts) : *deadline;
+}
+
 bool deadline_passed(const struct deadline *deadline)
 {
 	struct timespec now;

@@ -23,6 +23,10 @@ struct deadline {
 /* So many seconds from now; 0 or less: never. */
 struct deadline deadline_in(double seconds);
 
+/* After one of so many equal parts of what is left until then; the same where that
+ * is never, or not told by the clock. */
+struct deadline deadline_part(const struct deadline *deadline, uint32_t parts);
+
 bool deadline_passed(const struct deadline *deadline);
 
 /* The same, for inner loops: looks every sixteenth time only, which *asked, at first 0,

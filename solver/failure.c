@@ -5,6 +5,8 @@
  */
 #include "solver/failure.h"
 
+#include <string.h>
+
 #include "solver/incumbent.h"
 #include "solver/space.h"
 
@@ -14,6 +16,9 @@ struct tally {
 	struct arena arena;
 	struct space space;
 	struct incumbent incumbent;	/* for outlook_ranges only */
+	const struct deadline *deadline;
+	uint32_t asked;			/* for the clock */
+	bool out_of_time;
 };
 
 /* Counts a family if it is decided; false if it must be split. */
@@ -25,6 +30,11 @@ static bool tally_family(struct tally *tally, const struct choice *choice,
 	struct range_input input;
 	uint32_t failed = 0, open = 0, last = 0;
 
+	if (!tally->out_of_time)
+		tally->out_of_time = deadline_glance(tally->deadline,
+						     &tally->asked);
+	if (tally->out_of_time)
+		return true;
 	outlook.known = known;
 	outlook_ranges(&tally->incumbent, &outlook, &input);
 	for (uint32_t i = 0; i < problem->requirement_count; i++) {
@@ -109,9 +119,11 @@ static void tally_shape(struct tally *tally, struct choice *choice)
 	}
 }
 
-void failure_tally(const struct problem *problem, uint64_t *removed_by)
+void failure_tally(const struct problem *problem, const struct deadline *deadline,
+		   uint64_t *removed_by)
 {
-	struct tally tally = { .problem = problem, .removed_by = removed_by };
+	struct tally tally = { .problem = problem, .removed_by = removed_by,
+			       .deadline = deadline };
 
 	if (!problem->requirement_count)
 		return;
@@ -125,5 +137,8 @@ void failure_tally(const struct problem *problem, uint64_t *removed_by)
 				  space_count_shape(&tally.space, i)))
 			tally_shape(&tally, &choice);
 	}
+	if (tally.out_of_time)
+		memset(removed_by, 0,
+		       problem->requirement_count * sizeof(*removed_by));
 	arena_release(&tally.arena);
 }

@@ -70,6 +70,8 @@ static bool list_visit(void *closure, const struct placement *placement)
 	struct arena_mark mark = arena_mark(search->scratch);
 	struct plan plan = *listing->plan;
 
+	if (deadline_passed(&search->limits->deadline))
+		return false;
 	plan.placement = *placement;
 	if (network_experts_fit(&search->flat, placement,
 				&search->flat.shape[plan.choice.shape]) &&
@@ -226,6 +228,7 @@ static void certify(struct graph_search *search, struct plan *plan,
 	if (own->gap <= TIE)
 		own->gap = 0;
 	own->routed = search->trial.routed;
+	own->out_of_time |= deadline_passed(&search->limits->deadline);
 	plan->hierarchy_s = hierarchy_s;
 }
 
@@ -253,6 +256,7 @@ enum solve_status graph_solve(const struct problem *problem,
 			      const struct solve_limits *limits,
 			      struct arena *arena, struct solve_result *result)
 {
+	struct solve_limits flat = *limits;
 	struct arena scratch;
 	struct graph_search search = {
 		.problem = problem,
@@ -263,13 +267,16 @@ enum solve_status graph_solve(const struct problem *problem,
 	};
 
 	search.flat.graph = NULL;
-	solve(&search.flat, limits, arena, result);
+	/* The rest is for routing. */
+	flat.deadline = deadline_part(&limits->deadline, 2);
+	solve(&search.flat, &flat, arena, result);
 	if (result->status != SOLVE_OPTIMAL && result->status != SOLVE_FEASIBLE)
 		return result->status;
 	arena_init(&scratch);
 	search.devices = ARENA_ARRAY(&scratch, uint32_t, problem->device_count);
 	trial_init(&search.trial, problem, result->plan.certificate.value, arena,
 		   &scratch);
+	search.trial.deadline = &limits->deadline;
 	consider(&search, &result->plan);
 	if (!trial_is_done(&search.trial))
 		find_alternatives(&search, &result->plan.choice);

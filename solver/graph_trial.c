@@ -239,9 +239,14 @@ static bool offer(struct attempt *attempt, const struct plan *plan,
 	return true;
 }
 
+static bool is_over(const struct trial *trial)
+{
+	return trial->deadline && deadline_passed(trial->deadline);
+}
+
 static bool is_done(const struct attempt *attempt)
 {
-	return !attempt->left || attempt->best.merit.objective[0] <=
+	return !attempt->left || is_over(attempt->trial) || attempt->best.merit.objective[0] <=
 					 attempt->trial->goal * (1 + TIE);
 }
 
@@ -402,7 +407,8 @@ static void move_borders(struct attempt *attempt)
 		return;
 	while (better && !is_done(attempt)) {
 		better = false;
-		for (uint32_t i = 1; i < attempt->best.plan.chunk_count; i++)
+		for (uint32_t i = 1; i < attempt->best.plan.chunk_count &&
+		     !is_done(attempt); i++)
 			better |= move_border(attempt, i, 1) ||
 				  move_border(attempt, i, -1);
 	}
@@ -441,7 +447,7 @@ void trial_plan(struct trial *trial, const struct plan *plan)
 
 bool trial_excludes(const struct trial *trial, double hierarchy_s)
 {
-	return !trial->left ||
+	return !trial->left || (trial->best.found && is_over(trial)) ||
 	       (trial->best.found && trial->best.time_only &&
 		hierarchy_s >= trial->best.merit.objective[0]);
 }
@@ -449,5 +455,6 @@ bool trial_excludes(const struct trial *trial, double hierarchy_s)
 bool trial_is_done(const struct trial *trial)
 {
 	return trial->best.found &&
-	       trial->best.merit.objective[0] <= trial->goal * (1 + TIE);
+	       (is_over(trial) ||
+		trial->best.merit.objective[0] <= trial->goal * (1 + TIE));
 }

@@ -7,6 +7,7 @@
 #ifndef NEST_SOLVER_GRAPH_TRIAL_H
 #define NEST_SOLVER_GRAPH_TRIAL_H
 
+#include "solver/deadline.h"
 #include "solver/graph_owner.h"
 #include "solver/incumbent.h"
 #include "solver/most.h"
@@ -19,6 +20,8 @@ struct trial {
 					 * for */
 	uint64_t routed;		/* plans priced so far */
 	uint64_t left;			/* and how many more may be */
+	const struct deadline *deadline;	/* after which only a first is routed; NULL, as
+						 * at first: never */
 	struct incumbent best;
 	uint32_t *best_map;		/* its device_map */
 	bool *faulty;			/* by device of the graph: it is one of the nearest
@@ -34,10 +37,11 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 /* Tries a plan (choice, placement, chunks). */
 void trial_plan(struct trial *trial, const struct plan *plan);
 
-/* Whether a plan of that time on the hierarchy cannot become the best. */
+/* Whether a plan of that time on the hierarchy cannot become the best, or time is
+ * over. */
 bool trial_excludes(const struct trial *trial, double hierarchy_s);
 
-/* Whether the best is as good as the goal. */
+/* Whether the best is as good as the goal, or time is over. */
 bool trial_is_done(const struct trial *trial);
 
 #endif

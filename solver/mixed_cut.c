@@ -195,7 +195,8 @@ void mixed_line_search(struct mixed_line *line, uint64_t nodes)
 	cutter.first[p] = line->length;
 	frame_open(&cutter, 0, &root);
 	/* A simulation takes as long as looking at many ranks. */
-	while (more && line->nodes + line->simulated * p < stop)
+	while (more && line->nodes + line->simulated * p < stop &&
+	       !mixed_line_is_over(line))
 		more = cutter_step(&cutter, &depth);
 	if (more) {
 		double low = least_open(&cutter, depth);

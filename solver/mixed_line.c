@@ -419,6 +419,11 @@ double mixed_line_try(struct mixed_line *line, const uint32_t *first)
 
 /* ---- seeds ---- */
 
+bool mixed_line_is_over(const struct mixed_line *line)
+{
+	return line->deadline && deadline_passed(line->deadline);
+}
+
 static bool step_is_possible(const struct mixed_line *line,
 			     const uint32_t *first, uint32_t k, int step)
 {
@@ -441,6 +446,8 @@ static void climb(struct mixed_line *line, uint32_t *first, double time)
 
 				if (!step_is_possible(line, first, k, step))
 					continue;
+				if (mixed_line_is_over(line))
+					return;
 				first[k] += (uint32_t)step;
 				other = mixed_line_try(line, first);
 				if (other < time * (1 - TIE)) {

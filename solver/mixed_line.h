@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lang/base/arena.h"
+#include "solver/deadline.h"
 #include "solver/partition.h"
 
 /* A segment with all that pricing its ranks needs. */
@@ -35,6 +36,8 @@ struct mixed_line {
 	uint32_t part_count;
 	struct incumbent *incumbent;
 	struct arena *scratch;
+	const struct deadline *deadline;	/* of seed and search; NULL, as at
+						 * first: never */
 	uint32_t *part_of;		/* by rank */
 	struct network_line *boundary;	/* after each rank but the last */
 	uint32_t blocks_each;		/* uniform stages: of a rank; else 0 */
@@ -95,10 +98,14 @@ bool mixed_line_bound(struct mixed_line *line);
  * is not legal, else its time. */
 double mixed_line_try(struct mixed_line *line, const uint32_t *first);
 
+/* Whether the deadline has passed. */
+bool mixed_line_is_over(const struct mixed_line *line);
+
 /* Offers the cut of least Z, improved by moving single layers. */
 void mixed_line_seed(struct mixed_line *line);
 
-/* Tries all cuts that no bound excludes, looking at so many ranks at most. */
+/* Tries all cuts that no bound excludes, looking at so many ranks at most and until
+ * the deadline. */
 void mixed_line_search(struct mixed_line *line, uint64_t nodes);
 
 #endif

@@ -31,6 +31,7 @@
 struct family_bound {
 	uint32_t family;
 	double low_s;
+	bool counted;			/* its configurations */
 };
 
 /* Ranks of a family under a recomputation. */
@@ -55,7 +56,6 @@ struct mixed_run {
 	VEC(struct entry) entry;
 	double unsettled;		/* least bound given up on, of the objective */
 	uint64_t nodes_left;
-	uint32_t asked;			/* for the clock */
 	bool stopped;
 	bool diving;			/* good cuts only, no search for the best */
 	uint32_t dives;
@@ -109,11 +109,20 @@ static void give_up(struct mixed_run *run, double objective)
 		run->unsettled = objective;
 }
 
+/* Gives up on all that the outlook describes, if it might hold a better plan. */
+static void leave(struct mixed_run *run, const struct outlook *outlook)
+{
+	double objective;
+
+	if (look_ahead(run, outlook, &objective))
+		give_up(run, objective);
+}
+
 static bool must_stop(struct mixed_run *run)
 {
-	if (!run->stopped &&
-	    deadline_glance(&run->limits->deadline, &run->asked)) {
-		run->stopped = run->result->out_of_time = true;
+	if (!run->stopped && deadline_passed(&run->limits->deadline)) {
+		run->stopped = true;
+		run->result->certificate.out_of_time = true;
 		run->result->complete = false;
 	}
 	return run->stopped;
@@ -283,6 +292,7 @@ static void search_line(struct mixed_run *run, const struct entry *entry,
 		nodes = run->limits->partitions_max * line.pipeline;
 	else if (nodes > run->nodes_left)
 		nodes = run->nodes_left;
+	line.deadline = &run->limits->deadline;
 	if (mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s)) {
 		mixed_line_seed(&line);
 		if (!run->diving)
@@ -298,11 +308,9 @@ static void search_line(struct mixed_run *run, const struct entry *entry,
 	if (!line.complete && !mixed_line_excluded(&line, line.low_s)) {
 		struct outlook outlook = { .choice = choice, .known = OUTLOOK_ALL,
 					   .time_s = line.low_s };
-		double objective;
 
 		verdict->incomplete = true;
-		look_ahead(run, &outlook, &objective);
-		give_up(run, objective);
+		leave(run, &outlook);
 	}
 	arena_rewind(&run->scratch, mark);
 }
@@ -358,7 +366,13 @@ static void search_configuration(struct mixed_run *run,
 				   .time_s = entry->low_s };
 	struct verdict verdict = { .failed_requirement = REQUIREMENT_NONE };
 	struct sets sets = { .count = family->kind_count };
+	bool more = true;
 
+	if (must_stop(run)) {
+		leave(run, &outlook);
+		certificate->bounded++;
+		return;
+	}
 	if (refused(run, family, &outlook) ||
 	    (run->problem->uniform_stages &&
 	     run->incumbent->block_count % choice->pipeline)) {
@@ -378,10 +392,13 @@ static void search_configuration(struct mixed_run *run,
 			return;
 		}
 	}
-	if (placements_may_win(run, entry, choice, &sets, &verdict)) {
-		do
-			search_line(run, entry, choice, &sets, &verdict);
-		while (sets_next(&sets));
+	if (!placements_may_win(run, entry, choice, &sets, &verdict))
+		more = false;
+	for (; more && !must_stop(run); more = sets_next(&sets))
+		search_line(run, entry, choice, &sets, &verdict);
+	if (more) {
+		leave(run, &outlook);
+		verdict.incomplete = true;
 	}
 	settle(run, &verdict);
 }
@@ -424,8 +441,7 @@ static void search_entry(struct mixed_run *run, const struct entry *entry)
 	blend(run, family, &entry->ranks);
 	if (!look_ahead(run, &outlook, &objective) || must_stop(run) ||
 	    !run->nodes_left || cells > CELLS_MAX) {
-		if (look_ahead(run, &outlook, &objective))
-			give_up(run, objective);
+		leave(run, &outlook);
 		run->result->certificate.bounded += entry_policies(run, entry);
 		return;
 	}
@@ -514,42 +530,51 @@ static void dive(struct mixed_run *run, size_t first)
 		search_entry(run, &run->entry.at[first + i]);
 	run->diving = false;
 	memcpy(run->removed_by, removed_by, counts);
-	kept.out_of_time = run->result->out_of_time;
-	kept.complete &= !kept.out_of_time;
+	kept.certificate.out_of_time = run->result->certificate.out_of_time;
+	kept.complete &= !kept.certificate.out_of_time;
 	*run->result = kept;
 	run->unsettled = unsettled;
 }
 
-static void open_family(struct mixed_run *run, uint32_t index)
+/* Adds an entry, or counts it where its bound excludes it. */
+static void add_entry(struct mixed_run *run, const struct mixed_family *family,
+		      struct entry *entry)
 {
+	double objective;
+
+	entry->low_s = mixed_space_bound(&run->space, family, entry->ranks.ranks,
+					 entry->recompute, time_most(run));
+	if (family_may_win(run, family, entry->low_s, &objective)) {
+		if (run->entry.count < ENTRIES_MAX) {
+			VEC_PUSH(&run->entry, &run->arena, *entry);
+			return;
+		}
+		give_up(run, objective);
+	}
+	run->result->certificate.bounded += entry_policies(run, entry);
+}
+
+static void open_family(struct mixed_run *run, const struct family_bound *bound)
+{
+	const struct mixed_family *family = &run->space.family.at[bound->family];
+	uint64_t left = mixed_space_count(&run->space, family);
+	struct entry entry = { .family = bound->family };
 	size_t first = run->entry.count;
-	const struct mixed_family *family = &run->space.family.at[index];
-	struct entry entry = { .family = index };
+	double objective;
 
-	while (mixed_space_next(&run->space, family, &entry.ranks))
+	while (!must_stop(run) &&
+	       mixed_space_next(&run->space, family, &entry.ranks))
 		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-			double objective;
-
 			if (!run->problem->recompute[r])
 				continue;
 			entry.recompute = (enum recompute)r;
-			entry.low_s = mixed_space_bound(&run->space, family,
-							entry.ranks.ranks,
-							entry.recompute,
-							time_most(run));
-			if (!family_may_win(run, family, entry.low_s, &objective)) {
-				run->result->certificate.bounded +=
-					entry_policies(run, &entry);
-				continue;
-			}
-			if (run->entry.count < ENTRIES_MAX && !must_stop(run)) {
-				VEC_PUSH(&run->entry, &run->arena, entry);
-				continue;
-			}
-			give_up(run, objective);
-			run->result->certificate.bounded +=
-				entry_policies(run, &entry);
+			add_entry(run, family, &entry);
+			left -= entry_policies(run, &entry);
 		}
+	/* Nothing is left but where time is over. */
+	run->result->certificate.bounded += left;
+	if (left && family_may_win(run, family, bound->low_s, &objective))
+		give_up(run, objective);
 	dive(run, first);
 }
 
@@ -577,7 +602,9 @@ static void search_entries(struct mixed_run *run)
 	run->entry.count = 0;
 }
 
-static void search_families(struct mixed_run *run)
+/* A bound for each family, best first. When time is over the others have one that
+ * takes no time, and are not counted. */
+static struct family_bound *bound_families(struct mixed_run *run)
 {
 	size_t count = run->space.family.count;
 	struct family_bound *bound = ARENA_ARRAY(&run->arena, struct family_bound,
@@ -586,27 +613,39 @@ static void search_families(struct mixed_run *run)
 	for (size_t i = 0; i < count; i++) {
 		const struct mixed_family *family = &run->space.family.at[i];
 
-		bound[i] = (struct family_bound){ (uint32_t)i,
-						  family_low(run, family) };
+		bound[i].family = (uint32_t)i;
+		if (must_stop(run)) {
+			bound[i].low_s = mixed_space_floor(&run->space, family);
+			continue;
+		}
+		bound[i].low_s = family_low(run, family);
+		bound[i].counted = true;
 		run->result->certificate.configurations +=
 			mixed_space_count(&run->space, family);
 	}
 	qsort(bound, count, sizeof(*bound), compare_families);
-	for (size_t i = 0; i < count; i++) {
+	return bound;
+}
+
+static void search_families(struct mixed_run *run)
+{
+	const struct family_bound *bound = bound_families(run);
+
+	for (size_t i = 0; i < run->space.family.count; i++) {
 		const struct mixed_family *family =
 			&run->space.family.at[bound[i].family];
 		double objective;
+		bool open = family_may_win(run, family, bound[i].low_s, &objective);
 
-		if (family_may_win(run, family, bound[i].low_s, &objective) &&
-		    !must_stop(run)) {
-			open_family(run, bound[i].family);
+		if (open && !must_stop(run)) {
+			open_family(run, &bound[i]);
 			continue;
 		}
-		if (run->stopped &&
-		    family_may_win(run, family, bound[i].low_s, &objective))
+		if (open)
 			give_up(run, objective);
-		run->result->certificate.bounded +=
-			mixed_space_count(&run->space, family);
+		if (bound[i].counted)
+			run->result->certificate.bounded +=
+				mixed_space_count(&run->space, family);
 	}
 	search_entries(run);
 }

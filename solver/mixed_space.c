@@ -45,16 +45,19 @@ static void add_families(struct mixed_space *space, struct mixed_family family,
 
 		devices = own < devices ? own : devices;
 	}
-	for (uint32_t data = 1; members * data <= devices && data <= rest; data++) {
-		if (rest % data || !domain_has(&problem->data, data) ||
-		    members * data % experts)
+	for (uint32_t i = 0; i < space->data_count; i++) {
+		uint32_t data = space->data[i];
+
+		if (members * data > devices || data > rest)
+			break;
+		if (rest % data || members * data % experts)
 			continue;
 		family.shape = shape;
 		family.data = data;
 		family.micro_batches = rest / data;
-		for (uint32_t i = 0; i < family.kind_count; i++)
-			family.ranks_most[i] = (uint32_t)(
-				problem->kind[family.kind[i]]->device_count /
+		for (uint32_t k = 0; k < family.kind_count; k++)
+			family.ranks_most[k] = (uint32_t)(
+				problem->kind[family.kind[k]]->device_count /
 				(members * data));
 		VEC_PUSH(&space->family, space->arena, family);
 	}
@@ -114,6 +117,26 @@ static bool has_plain(const struct problem *problem)
 	       domain_has(&problem->virtual_stages, 1);
 }
 
+static void find_data(struct mixed_space *space)
+{
+	const struct problem *problem = space->problem;
+	uint32_t batch = problem->global_batch, *data;
+
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass)
+			data = ARENA_ARRAY(space->arena, uint32_t,
+					   space->data_count);
+		space->data_count = 0;
+		for (uint32_t d = 1; d <= batch && d <= DEVICES_MAX; d++)
+			if (batch % d == 0 && domain_has(&problem->data, d)) {
+				if (pass)
+					data[space->data_count] = d;
+				space->data_count++;
+			}
+	}
+	space->data = data;
+}
+
 void mixed_space_init(struct mixed_space *space, const struct problem *problem,
 		      struct arena *arena)
 {
@@ -132,6 +155,7 @@ void mixed_space_init(struct mixed_space *space, const struct problem *problem,
 		space->facts[k] = ARENA_ARRAY(arena, struct facts *,
 					      problem->shape_count);
 	}
+	find_data(space);
 	if (space->any)
 		add_orders(space, &family);
 }
@@ -217,6 +241,43 @@ bool mixed_space_next(const struct mixed_space *space,
 }
 
 /* ---- bounds ---- */
+
+/* Of one layer, on any type of the family and under any policy. */
+static double least_compute(const struct problem *problem,
+			    const struct mixed_family *family,
+			    uint32_t class_index)
+{
+	double least_s = INFINITY;
+
+	for (uint32_t i = 0; i < family->kind_count; i++)
+		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
+			const struct problem_cost *cost = problem_cost_at(
+				problem->kind[family->kind[i]], family->shape,
+				class_index, (enum recompute)r);
+			double time = cost->forward_s + cost->backward_s;
+
+			/* Layers that are not recomputed are as under NONE. */
+			if (problem->recompute[r] || (r == RECOMPUTE_NONE &&
+						      problem->recompute_layers.count))
+				least_s = time < least_s ? time : least_s;
+		}
+	return least_s;
+}
+
+double mixed_space_floor(const struct mixed_space *space,
+			 const struct mixed_family *family)
+{
+	const struct problem *problem = space->problem;
+	double time = 0, ranks = 0;
+
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		time += problem->run[i].count *
+			least_compute(problem, family,
+				      problem->run[i].class_index);
+	for (uint32_t i = 0; i < family->kind_count; i++)
+		ranks += family->ranks_most[i];
+	return time * family->micro_batches / ranks;
+}
 
 const struct facts *mixed_space_facts(struct mixed_space *space, uint32_t kind,
 				      uint32_t shape)

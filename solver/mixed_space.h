@@ -37,6 +37,8 @@ struct mixed_space {
 	uint32_t policies;		/* allowed ZeRO stages x recomputations */
 	struct placement_cache cache[KIND_MAX];
 	struct facts **facts[KIND_MAX];	/* by shape, once asked for */
+	const uint32_t *data;		/* degrees the batch and the domain allow */
+	uint32_t data_count;
 	VEC(struct mixed_family) family;
 };
 
@@ -56,6 +58,11 @@ uint64_t mixed_space_count(const struct mixed_space *space,
 bool mixed_space_next(const struct mixed_space *space,
 		      const struct mixed_family *family,
 		      struct mixed_ranks *ranks);
+
+/* No plan of the family is faster: every layer on the type that computes it
+ * fastest, shared by all devices. Takes next to no time. */
+double mixed_space_floor(const struct mixed_space *space,
+			 const struct mixed_family *family);
 
 const struct facts *mixed_space_facts(struct mixed_space *space, uint32_t kind,
 				      uint32_t shape);

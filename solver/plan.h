@@ -77,10 +77,7 @@ struct stage_memory {
 struct stage_cost {
 	uint32_t layers;		/* that count as layers (class_is_block) */
 	double parameters;		/* elements on one device, */
-	double expert_parameters;	/*   of these in experts, */
-	double matrix_parameters;	/*   and in matrices (problem.whole_matrices) */
-	double matrix_states;		/* elements of matrices whose optimizer states are on
-					 * the device that has most of them */
+	double expert_parameters;	/*   of these in experts */
 	double forward_s;		/* one micro-batch through all its chunks, */
 	double backward_s;		/*   communication included */
 	double compute_s;		/* of forward_s + backward_s: compute, */
@@ -128,6 +125,8 @@ struct certificate {
 	uint64_t partitions;		/* stage partitions simulated */
 	uint64_t routed;		/* plans priced on the graph, in problems with one;
 					 * the counts above are those of its hierarchy */
+	bool out_of_time;		/* the deadline ended the search: with more time the
+					 * answer may be better */
 };
 
 struct plan {

@@ -871,7 +871,7 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 		struct node node = queue_pop(&search);
 
 		if (!stopped && deadline_glance(&limits->deadline, &search.asked)) {
-			stopped = result->out_of_time = true;
+			stopped = result->certificate.out_of_time = true;
 			result->complete = false;
 		}
 		stopped |= gap_is_reached(&search, &node);

@@ -15,7 +15,6 @@
 struct search_result {
 	struct certificate certificate;	/* counts and lower bound; value and gap */
 	bool complete;			/* nothing was left for lack of effort or time */
-	bool out_of_time;
 };
 
 /* Searches the problem; the incumbent holds the best plan, if any. removed_by

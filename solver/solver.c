@@ -10,6 +10,7 @@
 
 #include "solver/devices.h"
 #include "solver/failure.h"
+#include "solver/first_plan.h"
 #include "solver/graph_search.h"
 #include "solver/incumbent.h"
 #include "solver/mixed_search.h"
@@ -23,6 +24,7 @@
  * one is as good as the incumbent: that is the one to show. */
 struct settling {
 	const struct problem *problem;
+	const struct deadline *deadline;
 	const struct incumbent *incumbent;
 	struct arena *arena;
 	struct plan plan;
@@ -67,6 +69,8 @@ static bool settle_visit(void *closure, const struct placement *placement)
 	struct predicate_input input;
 	struct merit merit;
 
+	if (deadline_passed(settling->deadline))
+		return false;
 	if (!fits(settling, placement))
 		return true;
 	settling->plan = incumbent->plan;
@@ -82,7 +86,9 @@ static bool settle_visit(void *closure, const struct placement *placement)
 	return !settling->done;
 }
 
+/* When time is over the placement that the search found stays. */
 static void settle_plan(const struct problem *problem,
+			const struct solve_limits *limits,
 			const struct incumbent *incumbent, struct arena *arena,
 			struct plan *plan)
 {
@@ -96,6 +102,7 @@ static void settle_plan(const struct problem *problem,
 	};
 	struct settling settling = {
 		.problem = problem,
+		.deadline = &limits->deadline,
 		.incumbent = incumbent,
 		.arena = arena,
 	};
@@ -136,10 +143,11 @@ static void find_nearest(const struct problem *problem,
 	unlimited.objective_count = 1;
 	incumbent_init(&incumbent, &unlimited, arena);
 	search_run(&unlimited, limits, &incumbent, removed_by, &result);
+	failure->out_of_time |= result.certificate.out_of_time;
 	if (!incumbent.found)
 		return;
 	failure->has_nearest = true;
-	settle_plan(&unlimited, &incumbent, arena, &failure->nearest);
+	settle_plan(&unlimited, limits, &incumbent, arena, &failure->nearest);
 	failure->excess_bytes = failure->nearest.memory_peak_bytes -
 				problem->memory.limit_bytes;
 }
@@ -158,20 +166,22 @@ static enum solve_status solve_alike(const struct problem *problem,
 		return graph_solve(problem, limits, arena, result);
 	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
 	incumbent_init(&incumbent, problem, arena);
+	first_plan(problem, &limits->deadline, arena, &incumbent);
 	search_run(problem, limits, &incumbent, removed_by, &search);
 	if (incumbent.found) {
-		settle_plan(problem, &incumbent, arena, &result->plan);
+		settle_plan(problem, limits, &incumbent, arena, &result->plan);
 		result->plan.certificate = search.certificate;
 		result->status = search.certificate.gap <= TIE ? SOLVE_OPTIMAL :
 								 SOLVE_FEASIBLE;
 		return result->status;
 	}
+	result->plan.certificate = search.certificate;
 	if (!search.complete)
 		return result->status;
 	result->status = SOLVE_INFEASIBLE;
 	result->failure.removed_by = removed_by;
 	find_nearest(problem, limits, arena, &result->failure);
-	failure_tally(problem, removed_by);
+	failure_tally(problem, &limits->deadline, removed_by);
 	return result->status;
 }
 
@@ -182,6 +192,8 @@ static enum solve_status solve_alike(const struct problem *problem,
 struct families {
 	const struct problem *problem;
 	const struct solve_limits *limits;
+	struct solve_limits own;	/* of the family being searched */
+	uint32_t left;			/* families not yet begun */
 	struct arena *arena;
 	struct incumbent best;
 	struct plan plan;		/* of the best, priced */
@@ -199,6 +211,7 @@ static void add_counts(struct certificate *sum, const struct certificate *more)
 	sum->infeasible_requirement += more->infeasible_requirement;
 	sum->infeasible_placement += more->infeasible_placement;
 	sum->partitions += more->partitions;
+	sum->out_of_time |= more->out_of_time;
 }
 
 /* Searches a family: the problem itself, or one kind (both without kinds), or, as
@@ -206,19 +219,25 @@ static void add_counts(struct certificate *sum, const struct certificate *more)
 static void search_family(struct families *families, const struct problem *problem,
 			  uint32_t kind, struct solve_failure *failure)
 {
-	const struct solve_limits *limits = families->limits;
+	const struct solve_limits *limits = &families->own;
 	uint64_t *removed_by = ARENA_ARRAY(families->arena, uint64_t,
 					   problem->requirement_count);
 	struct search_result result;
 	struct incumbent own;
 
+	/* Time that a family does not use is the others'. */
+	families->own = *families->limits;
+	families->own.deadline = deadline_part(&families->limits->deadline,
+					       families->left--);
 	incumbent_init(&own, problem, families->arena);
 	own.found = families->best.found;
 	own.merit = families->best.merit;
 	if (problem->kind_count)
 		mixed_search(problem, limits, &own, removed_by, &result);
-	else
+	else {
+		first_plan(problem, &limits->deadline, families->arena, &own);
 		search_run(problem, limits, &own, removed_by, &result);
+	}
 	add_counts(&families->certificate, &result.certificate);
 	families->complete &= result.complete;
 	if (!own.found && !result.complete)
@@ -235,7 +254,7 @@ static void search_family(struct families *families, const struct problem *probl
 		price_plan(problem, families->arena, &families->plan);
 		return;
 	}
-	settle_plan(problem, &own, families->arena, &families->plan);
+	settle_plan(problem, limits, &own, families->arena, &families->plan);
 	if (kind == CLASS_NONE)
 		return;
 	families->plan.segment_count = 1;
@@ -256,7 +275,7 @@ static void explain_failure(const struct families *families,
 	memcpy(tally, failure->removed_by,
 	       problem->requirement_count * sizeof(*tally));
 	find_nearest(problem, families->limits, families->arena, failure);
-	failure_tally(problem, tally);
+	failure_tally(problem, &families->limits->deadline, tally);
 	failure->removed_by = tally;
 }
 
@@ -290,6 +309,7 @@ static enum solve_status solve_mixed(const struct problem *problem,
 	struct families families = {
 		.problem = problem,
 		.limits = limits,
+		.left = problem->kind_count + 2,
 		.arena = arena,
 		.lower_bound = INFINITY,
 		.complete = true,
@@ -305,6 +325,7 @@ static enum solve_status solve_mixed(const struct problem *problem,
 		result->status = finish_families(&families, result);
 		return result->status;
 	}
+	result->plan.certificate = families.certificate;
 	if (!families.complete)
 		return result->status;
 	result->status = SOLVE_INFEASIBLE;

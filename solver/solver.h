@@ -56,9 +56,12 @@ enum solve_status {
 struct solve_failure {
 	/* The plan, ignoring memory, that exceeds the limit least. */
 	bool has_nearest;
+	bool out_of_time;		/* the deadline ended the look for it; there may be
+					 * one, or one nearer */
 	struct plan nearest;
 	double excess_bytes;
-	/* For each requirement: configurations that it alone removed. */
+	/* For each requirement: configurations that it alone removed; all 0 where
+	 * there was no time to count them. */
 	const uint64_t *removed_by;	/* requirement_count entries */
 	/* Mixed clusters: the above is about all devices as the slowest; likewise for
 	 * the devices of each kind alone. */

@@ -65,6 +65,7 @@ static void certify(const struct attempts *attempts, struct certificate *certifi
 		.infeasible_memory = attempts->over_memory,
 		.infeasible_requirement = attempts->refused,
 		.partitions = attempts->tried - attempts->over_memory,
+		.out_of_time = attempts->out_of_time,
 	};
 	if (attempts->incumbent.time_only)
 		certificate->lower_bound = least_time(attempts->problem);
@@ -76,7 +77,7 @@ static void certify(const struct attempts *attempts, struct certificate *certifi
 }
 
 /* On a graph, if there is one, with the devices in the best places. */
-static void price_on_graph(const struct attempts *attempts,
+static void price_on_graph(struct attempts *attempts,
 			   const struct problem *problem, struct arena *arena,
 			   struct plan *plan)
 {
@@ -89,6 +90,7 @@ static void price_on_graph(const struct attempts *attempts,
 	arena_init(&scratch);
 	trial_init(&trial, problem, attempts->incumbent.merit.objective[0],
 		   arena, &scratch);
+	trial.deadline = attempts->deadline;
 	trial_plan(&trial, plan);
 	if (trial.best.found) {
 		plan->chunk_first = trial.best.plan.chunk_first;
@@ -98,6 +100,7 @@ static void price_on_graph(const struct attempts *attempts,
 	plan->hierarchy_s = plan->time_s;
 	price_plan(problem, arena, plan);
 	certificate->routed = trial.routed;
+	certificate->out_of_time = attempts_are_over(attempts);
 	if (!attempts->incumbent.time_only)
 		return;
 	certificate->value = plan->time_s;
@@ -107,7 +110,9 @@ static void price_on_graph(const struct attempts *attempts,
 
 /* On devices that are alike. */
 static enum solve_status solve_alike(const struct problem *problem,
-				     enum strategy strategy, struct arena *arena,
+				     enum strategy strategy,
+				     const struct solve_limits *limits,
+				     struct arena *arena,
 				     struct solve_result *result)
 {
 	struct problem flat = *problem;	/* priced on the graph, if any, at the end */
@@ -118,6 +123,7 @@ static enum solve_status solve_alike(const struct problem *problem,
 	*result = (struct solve_result){ .status = SOLVE_UNKNOWN };
 	arena_init(&scratch);
 	attempts_init(&attempts, &flat, arena, &scratch);
+	attempts.deadline = &limits->deadline;
 	run[strategy](&attempts);
 	arena_release(&scratch);
 	certify(&attempts, &result->plan.certificate);
@@ -137,16 +143,21 @@ static enum solve_status solve_alike(const struct problem *problem,
 /* None of the strategies knows device types: each is given every kind alone, and all
  * devices as the slowest, and keeps the best. */
 static enum solve_status solve_mixed(const struct problem *problem,
-				     enum strategy strategy, struct arena *arena,
+				     enum strategy strategy,
+				     const struct solve_limits *limits,
+				     struct arena *arena,
 				     struct solve_result *result)
 {
 	struct problem alike = *problem;
 	struct solve_result other;
+	bool out_of_time;
 
 	alike.kind_count = 0;
-	solve_alike(&alike, strategy, arena, result);
+	solve_alike(&alike, strategy, limits, arena, result);
+	out_of_time = result->plan.certificate.out_of_time;
 	for (uint32_t k = 0; k < problem->kind_count; k++) {
-		solve_alike(problem->kind[k], strategy, arena, &other);
+		solve_alike(problem->kind[k], strategy, limits, arena, &other);
+		out_of_time |= other.plan.certificate.out_of_time;
 		if (other.status != SOLVE_FEASIBLE ||
 		    (result->status == SOLVE_FEASIBLE &&
 		     other.plan.time_s >= result->plan.time_s))
@@ -159,6 +170,7 @@ static enum solve_status solve_mixed(const struct problem *problem,
 			.placement = other.plan.placement,
 		};
 	}
+	result->plan.certificate.out_of_time = out_of_time;
 	return result->status;
 }
 
@@ -170,6 +182,6 @@ enum solve_status strategy_solve(const struct problem *problem,
 	if (strategy == STRATEGY_NEST)
 		return solve(problem, limits, arena, result);
 	if (problem->kind_count)
-		return solve_mixed(problem, strategy, arena, result);
-	return solve_alike(problem, strategy, arena, result);
+		return solve_mixed(problem, strategy, limits, arena, result);
+	return solve_alike(problem, strategy, limits, arena, result);
 }

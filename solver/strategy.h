@@ -65,8 +65,8 @@ const char *strategy_name(enum strategy strategy);
 
 /* A plan by the strategy, as solve() gives one: FEASIBLE with a certificate whose
  * lower bound is only the work shared out evenly, or UNKNOWN when the strategy finds
- * none (which does not mean that there is none). Limits are those of nest; the
- * others have fixed budgets. */
+ * none (which does not mean that there is none). At the deadline it stops with what
+ * it has, and the certificate says so; a gap means something to nest only. */
 enum solve_status strategy_solve(const struct problem *problem,
 				 enum strategy strategy,
 				 const struct solve_limits *limits,

@@ -119,7 +119,8 @@ static void try_shape(struct alpa *alpa, uint32_t shape, uint32_t data)
 		for (uint32_t zero = 0; zero < 4; zero++) {
 			struct choice choice;
 
-			if (!attempts_choose(attempts, shape, data, (uint32_t)pipeline,
+			if (attempts_are_over(attempts) ||
+			    !attempts_choose(attempts, shape, data, (uint32_t)pipeline,
 					     1, zero, (enum recompute)r, &choice))
 				continue;
 			for (size_t i = 0; i < sizeof(axes) / sizeof(*axes); i++)

@@ -67,7 +67,8 @@ static bool try_shape(const struct recipe *recipe, uint32_t shape,
 		if (v > 1 && (rung->pipeline == 1 || blocks % (v * rung->pipeline)))
 			continue;
 		for (uint32_t zero = 0; zero < 4; zero++)
-			if (attempts_choose(attempts, shape, data, rung->pipeline, v,
+			if (!attempts_are_over(attempts) &&
+			    attempts_choose(attempts, shape, data, rung->pipeline, v,
 					    zero, recipe->recompute, &choice))
 				fits |= try_choice(recipe, &choice);
 	}
@@ -106,7 +107,8 @@ static bool has_degrees(const struct problem *problem, uint32_t tensor,
 	return false;
 }
 
-/* The rungs with so much model parallelism in all. */
+/* The rungs with so much model parallelism in all. True if no more are to be
+ * tried. */
 static bool try_product(const struct recipe *recipe, uint32_t product, bool divides)
 {
 	const struct problem *problem = recipe->attempts->problem;
@@ -122,7 +124,8 @@ static bool try_product(const struct recipe *recipe, uint32_t product, bool divi
 			if (product / t % c || !has_degrees(problem, t, c) ||
 			    rung.pipeline > recipe->attempts->length)
 				continue;
-			if (try_rung(recipe, &rung))
+			if (attempts_are_over(recipe->attempts) ||
+			    try_rung(recipe, &rung))
 				return true;
 		}
 	return false;

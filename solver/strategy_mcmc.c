@@ -300,7 +300,8 @@ static bool accepts(struct walk *walk, double old, double new)
 
 static void run_chain(struct walk *walk)
 {
-	for (uint32_t i = 0; i < MCMC_PROPOSALS; i++) {
+	for (uint32_t i = 0; i < MCMC_PROPOSALS &&
+	     !attempts_are_over(walk->attempts); i++) {
 		state_copy(&walk->proposed, &walk->current);
 		if (!propose(walk))
 			continue;
@@ -341,6 +342,8 @@ static bool begin_with_data(struct walk *walk)
 				if (problem->shape[i].tensor > 1 ||
 				    problem->shape[i].context > 1)
 					continue;
+				if (attempts_are_over(attempts))
+					return false;
 				*choice = (struct choice){
 					.shape = i, .pipeline = 1, .virtual_stages = 1,
 					.zero = zero, .recompute = (enum recompute)r,
@@ -362,7 +365,7 @@ static bool begin_anywhere(struct walk *walk)
 	const struct problem *problem = attempts->problem;
 	struct state *state = &walk->current;
 
-	for (int i = 0; i < DRAWS_MOST; i++) {
+	for (int i = 0; i < DRAWS_MOST && !attempts_are_over(attempts); i++) {
 		struct choice *choice = &state->plan.choice;
 
 		*choice = (struct choice){

@@ -109,7 +109,8 @@ static void try_policy(struct phaze *phaze, uint32_t shape, enum recompute recom
 		if (!space_has_data(space, shape, data))
 			continue;
 		for (uint32_t p = 1; p <= phaze->stages.most &&
-		     p <= space_pipeline_max(space, shape, data); p++)
+		     p <= space_pipeline_max(space, shape, data) &&
+		     !attempts_are_over(attempts); p++)
 			try_degrees(phaze, &policy, data, p);
 	}
 	arena_rewind(attempts->scratch, mark);
@@ -127,7 +128,8 @@ void strategy_phaze(struct attempts *attempts)
 		phaze.best = INFINITY;
 		for (uint32_t i = 0; i < problem->shape_count; i++)
 			for (int r = 0; r < RECOMPUTE_COUNT; r++)
-				if (problem->recompute[r])
+				if (problem->recompute[r] &&
+				    !attempts_are_over(attempts))
 					try_policy(&phaze, i, (enum recompute)r);
 	}
 }

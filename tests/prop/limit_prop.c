@@ -22,6 +22,9 @@
 #include "tests/prop/random_problem.h"
 #include "tests/prop/trial.h"
 
+/* Phases that each look once more when time is over. */
+#define LATE_MOST 12
+
 /* How often the limits did bite: a test that never stops early tests nothing. */
 struct tally {
 	uint64_t stopped, unknown, optimal;
@@ -74,11 +77,28 @@ static void check_stopped_plan(struct trial *trial)
 		trial_fail(trial, "another value than the plan's");
 }
 
+/* Whether the answer says that time ran out exactly where it did. */
+static void check_out_of_time(struct trial *trial,
+			      const struct solve_limits *limits)
+{
+	bool said = trial->solved.plan.certificate.out_of_time;
+
+	if (!limits->deadline.set && said)
+		trial_fail(trial, "out of time without a limit");
+	if (limits->deadline.set && !said && trial->status == SOLVE_UNKNOWN &&
+	    trial->solved.plan.certificate.configurations)
+		trial_fail(trial, "unknown, and not for lack of time");
+	if (limits->deadline.set && limits->partitions_max == 0 && !said &&
+	    trial->status == SOLVE_FEASIBLE)
+		trial_fail(trial, "a gap, and not for lack of time");
+}
+
 static void check_limits(struct trial *trial, const struct solve_limits *limits,
 			 struct tally *tally)
 {
 	trial->status = solve(&trial->made.problem, limits, &trial->arena,
 			      &trial->solved);
+	check_out_of_time(trial, limits);
 	tally->unknown += trial->status == SOLVE_UNKNOWN;
 	tally->optimal += trial->status == SOLVE_OPTIMAL;
 	if (trial->status == SOLVE_INFEASIBLE && trial->brute.found)
@@ -150,6 +170,45 @@ static void test_time(void **state)
 	test_stopped("time", 3, time_limits);
 }
 
+/* The clock replaced by a number of looks at it: the same on every machine. */
+static void test_looks(void **state)
+{
+	uint64_t first = trial_number("PROP_SEED", 1);
+	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t late_most = 0;
+	struct tally tally = { 0 };
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + count; seed += 3) {
+		struct random random = { seed };
+		struct looks looks = {
+			.left = (uint64_t)exp2(10 * random_unit(&random)) - 1,
+		};
+		struct solve_limits limits = {
+			.deadline = looks_deadline(&looks),
+		};
+		struct trial trial;
+
+		trial_start(&trial, seed);
+		brute_solve(&trial.made.problem, seed, &trial.brute);
+		check_limits(&trial, &limits, &tally);
+		if (trial.solved.plan.certificate.out_of_time && !looks.late)
+			trial_fail(&trial, "out of time before time was over");
+		late_most = looks.late > late_most ? looks.late : late_most;
+		arena_release(&trial.arena);
+	}
+	print_message("# looks: %llu proved, %llu stopped with a gap (at most %.3g), "
+		      "%llu without a plan; at most %llu looks after the last\n",
+		      (unsigned long long)tally.optimal,
+		      (unsigned long long)tally.stopped, tally.gap_most,
+		      (unsigned long long)tally.unknown,
+		      (unsigned long long)late_most);
+	/* Whoever is told to stop does not begin anew. */
+	assert_true(late_most <= LATE_MOST);
+	if (count >= COUNT_DEFAULT)
+		assert_true(tally.stopped > 0);
+}
+
 static struct solve_limits effort_limits(struct random *random)
 {
 	return (struct solve_limits){
@@ -169,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_effort),
 	};
 

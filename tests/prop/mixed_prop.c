@@ -22,6 +22,8 @@
 #include "solver/price.h"
 #include "tests/prop/trial.h"
 
+/* Looks of each family of plans, of its phases, when time is over. */
+#define LATE_MOST 64
 #define COUNT_MIXED 1000
 #define PLANS_MAX 10000	/* split plans of one problem; others are left out */
 
@@ -486,6 +488,43 @@ static void compare_split(const struct mixed *mixed, uint64_t seed,
 	fail_seed(seed, mixed, "another split plan is better");
 }
 
+/* Stopped after some looks at the clock: a bound that holds, a plan that is one, and
+ * nothing begun anew. */
+static void check_stopped(const struct mixed *mixed, uint64_t seed, bool found,
+			  double value, struct arena *arena)
+{
+	struct looks looks = { .left = seed % 5 ? seed % 97 : 0 };
+	struct solve_limits limits = { .deadline = looks_deadline(&looks) };
+	struct solve_result solved;
+	enum solve_status status = solve(&mixed->whole, &limits, arena, &solved);
+	const struct certificate *certificate = &solved.plan.certificate;
+	bool has_plan = status == SOLVE_OPTIMAL || status == SOLVE_FEASIBLE;
+	struct text reason;
+
+	if (looks.late > LATE_MOST)
+		fail_seed(seed, mixed, "on and on when time is over");
+	if (has_plan > found || (status == SOLVE_INFEASIBLE && found))
+		fail_seed(seed, mixed, "stopped: a plan or none, wrongly");
+	if (status == SOLVE_UNKNOWN && !certificate->out_of_time)
+		fail_seed(seed, mixed, "stopped, and not for lack of time");
+	if (!has_plan)
+		return;
+	if (status == SOLVE_FEASIBLE && !certificate->out_of_time)
+		fail_seed(seed, mixed, "a gap, and not for lack of time");
+	if (certificate->lower_bound > value &&
+	    !trial_near(certificate->lower_bound, value))
+		fail_seed(seed, mixed, "stopped: a bound above the best plan");
+	if (certificate->configurations !=
+	    certificate->priced + certificate->bounded +
+		    certificate->infeasible_memory +
+		    certificate->infeasible_requirement +
+		    certificate->infeasible_placement)
+		fail_seed(seed, mixed, "stopped: counts that do not add up");
+	text_init(&reason, arena);
+	if (!feasible_check(&mixed->whole, &solved.plan, arena, &reason))
+		fail_seed(seed, mixed, reason.at);
+}
+
 /* Whether the problem was small enough to be listed. */
 static bool agree(uint64_t seed, uint64_t *split)
 {
@@ -532,6 +571,7 @@ static bool agree(uint64_t seed, uint64_t *split)
 				    listing.found ? listing.value : NAN);
 			fail_seed(seed, &mixed, "another plan is better");
 		}
+		check_stopped(&mixed, seed, found, value, &arena);
 	}
 	*split += done && found && solved.plan.segment_count > 1;
 	arena_release(&arena);

@@ -18,6 +18,9 @@
 #include "solver/strategy.h"
 #include "tests/prop/trial.h"
 
+/* Looks of the loops around each other when time is over. */
+#define LATE_MOST 32
+
 struct tally {
 	unsigned solvable, found[STRATEGY_COUNT], best[STRATEGY_COUNT];
 };
@@ -118,11 +121,53 @@ static void walks_are_repeatable(void **state)
 	}
 }
 
+/* Told to stop after some looks at the clock, a strategy tries next to nothing
+ * more, says so, and what it has is a plan. */
+static void check_stopped(struct trial *trial, enum strategy strategy,
+			  uint64_t count)
+{
+	struct looks looks = { .left = count };
+	struct solve_limits limits = { .deadline = looks_deadline(&looks) };
+	const struct problem *problem = &trial->made.problem;
+	const struct certificate *certificate = &trial->solved.plan.certificate;
+	struct text reason;
+
+	trial->status = strategy_solve(problem, strategy, &limits, &trial->arena,
+				       &trial->solved);
+	if (certificate->out_of_time != (looks.late > 0))
+		trial_fail(trial, "out of time and not said, or said and not so");
+	/* Between two looks: cuts x orders, ZeRO stages, axes. */
+	if (certificate->configurations > 4 * count)
+		trial_fail(trial, "many plans without a look at the clock");
+	if (looks.late > LATE_MOST)
+		trial_fail(trial, "on and on when time is over");
+	if (trial->status != SOLVE_FEASIBLE)
+		return;
+	text_init(&reason, &trial->arena);
+	if (!feasible_check(problem, &trial->solved.plan, &trial->arena, &reason))
+		trial_fail(trial, reason.at);
+}
+
+static void strategies_stop(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++)
+		for (int i = STRATEGY_NEST + 1; i < STRATEGY_COUNT; i++)
+			for (uint64_t looks = 0; looks <= 64; looks = 2 * looks + 1) {
+				struct trial trial;
+
+				trial_start(&trial, seed);
+				check_stopped(&trial, (enum strategy)i, looks);
+				arena_release(&trial.arena);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strategies_are_honest),
 		cmocka_unit_test(walks_are_repeatable),
+		cmocka_unit_test(strategies_stop),
 	};
 
 	return cmocka_run_group_tests_name("strategy", tests, NULL, NULL);

@@ -119,6 +119,23 @@ void trial_fail(const struct trial *trial, const char *what)
 	fail_msg("seed %llu: %s", (unsigned long long)trial->seed, what);
 }
 
+static bool look(void *closure)
+{
+	struct looks *looks = closure;
+
+	if (looks->left) {
+		looks->left--;
+		return false;
+	}
+	looks->late++;
+	return true;
+}
+
+struct deadline looks_deadline(struct looks *looks)
+{
+	return (struct deadline){ .set = true, .passed = look, .closure = looks };
+}
+
 enum solve_status trial_solve_plainly(const struct problem *problem,
 				      struct arena *arena,
 				      struct solve_result *result)

@@ -37,6 +37,14 @@ void trial_start(struct trial *trial, uint64_t seed);
 /* Prints problem, answer and the oracle's, and ends the test. */
 void trial_fail(const struct trial *trial, const char *what);
 
+/* A deadline that passes after so many looks, however fast the machine is. */
+struct looks {
+	uint64_t left;
+	uint64_t late;			/* looks after it passed */
+};
+
+struct deadline looks_deadline(struct looks *looks);
+
 /* Without limits. */
 enum solve_status trial_solve_plainly(const struct problem *problem,
 				      struct arena *arena,
