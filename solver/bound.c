@@ -50,10 +50,10 @@ static struct layer_bytes run_bytes(const struct chain *chain, uint32_t begin,
 		chain->floor.saved_bytes : chain->kept.saved_bytes;
 	uint32_t end = chain->run_end[begin];
 	double count = end - begin;
+	struct holding held = chain_held_apart(chain, begin, end);
 
 	return (struct layer_bytes){
-		.fixed = share_bytes(share, chain_held_apart(chain, begin, end)) /
-			 count,
+		.fixed = share_least_bytes(share, held) / count,
 		.kept = (saved[end] - saved[begin]) / count,
 		.count = count,
 	};
@@ -168,13 +168,13 @@ static double fixed_bytes(const struct chain *chain, const struct choice *choice
 	bool apart = chain->tied_first == 0 && chain->tied_last == last;
 
 	if (k == 0) {
-		bytes += share_bytes(share, chain->held[1]) +
+		bytes += share_least_bytes(share, chain->held[1]) +
 			 kept * chain_least_saved(chain, 0, 1);
 		working = most(working, chain_least_working(chain, 0, 1));
 	}
 	if (k == choice->pipeline - 1) {
-		bytes += share_bytes(share, chain_held_apart(chain, last,
-							     last + 1)) +
+		bytes += share_least_bytes(share, chain_held_apart(chain, last,
+								   last + 1)) +
 			 kept * chain_least_saved(chain, last, last + 1);
 		working = most(working,
 			       chain_least_working(chain, last, last + 1));
@@ -198,7 +198,7 @@ void bound_units(const struct chain *chain, const struct choice *choice,
 	const struct problem *problem = chain->problem;
 	const struct deal *deal = &chain->deal;
 	struct schedule_shape schedule = schedule_of(choice);
-	double unit_bytes = share_bytes(
+	double unit_bytes = share_least_bytes(
 		share, holding_of(problem_weight_at(problem, choice->shape,
 						    deal->kind)));
 	double cost = problem_cost_at(problem, choice->shape, deal->kind,

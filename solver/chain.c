@@ -54,6 +54,8 @@ void chain_init(struct chain *chain, const struct problem *problem,
 		.run_end = ARENA_ARRAY(arena, uint32_t, length),
 		.one_block = true,
 	};
+	if (problem->whole_matrices)
+		chain->layer_held = ARENA_ARRAY(arena, struct holding, length);
 	for (uint32_t i = 0; i < problem->run_count; i++) {
 		uint32_t class = problem->run[i].class_index;
 		uint32_t end = at + problem->run[i].count;
@@ -172,6 +174,8 @@ void chain_load(struct chain *chain, const struct choice *choice)
 		if (chain->partial)
 			load_partial(chain, choice, class, at, end);
 		for (; at < end; at++) {
+			if (chain->layer_held)
+				chain->layer_held[at] = holding_of(weight);
 			chain->held[at + 1] = holding_add(chain->held[at],
 							  holding_of(weight));
 			chain->output_bytes[at] = weight->output_bytes;
@@ -302,6 +306,25 @@ double chain_least_working(const struct chain *chain, uint32_t begin,
 			   uint32_t end)
 {
 	return largest_working(chain, &chain->floor, begin, end);
+}
+
+void chain_largest(const struct chain *chain, uint32_t begin, uint32_t end,
+		   struct holding *held)
+{
+	for (uint32_t at = begin; at < end; at = chain->run_end[at]) {
+		const struct holding *layer = &chain->layer_held[at];
+		struct problem_matrices *own = &held->matrices;
+		struct problem_matrices *expert = &held->expert_matrices;
+
+		own->largest = most(own->largest, layer->matrices.largest);
+		own->largest_step_s = most(own->largest_step_s,
+					   layer->matrices.largest_step_s);
+		expert->largest = most(expert->largest,
+				       layer->expert_matrices.largest);
+		expert->largest_step_s =
+			most(expert->largest_step_s,
+			     layer->expert_matrices.largest_step_s);
+	}
 }
 
 void chain_moving(const struct chain *chain, const struct share *share,

@@ -27,6 +27,7 @@ struct chain {
 	uint32_t length;
 	struct chain_cost cost;		/* under the policy */
 	struct holding *held;		/* prefix sums */
+	struct holding *layer_held;	/* of each layer, where there are matrices */
 	uint32_t *blocks;		/* layers that count as layers, likewise */
 	/* By layer. */
 	double *output_bytes;		/* what goes on to the next layer */
@@ -171,23 +172,31 @@ static inline double chain_least_saved(const struct chain *chain, uint32_t begin
 	return chain->floor.saved_bytes[end] - chain->floor.saved_bytes[begin];
 }
 
-/* Tied parameters counted once if both layers are there. */
-static inline struct holding chain_held(const struct chain *chain, uint32_t begin,
-					uint32_t end)
+/* Fills in the largest matrices of the layers that `held` sums up. */
+void chain_largest(const struct chain *chain, uint32_t begin, uint32_t end,
+		   struct holding *held);
+
+/* What layers hold, tied parameters counted in both of theirs. */
+static inline struct holding chain_held_apart(const struct chain *chain,
+					      uint32_t begin, uint32_t end)
 {
 	struct holding held = holding_subtract(chain->held[end],
 					       chain->held[begin]);
 
-	if (begin <= chain->tied_first && chain->tied_last < end)
-		held.parameters -= chain->tied_parameters;
+	if (chain->problem->whole_matrices)
+		chain_largest(chain, begin, end, &held);
 	return held;
 }
 
-/* The same with the tied ones counted in both layers. */
-static inline struct holding chain_held_apart(const struct chain *chain,
-					      uint32_t begin, uint32_t end)
+/* Tied parameters counted once if both layers are there. */
+static inline struct holding chain_held(const struct chain *chain, uint32_t begin,
+					uint32_t end)
 {
-	return holding_subtract(chain->held[end], chain->held[begin]);
+	struct holding held = chain_held_apart(chain, begin, end);
+
+	if (begin <= chain->tied_first && chain->tied_last < end)
+		held.parameters -= chain->tied_parameters;
+	return held;
 }
 
 /* Largest transient of a chunk's layers, and at least that. */

@@ -221,9 +221,10 @@ static void price_reduction(const struct site *site, struct stage_cost *stage)
 				      experts / site->expert_shards, bytes);
 }
 
-static void price_update(const struct site *site, struct stage_cost *stage,
-			 double tied_s)
+static void price_update(struct check *c, uint32_t k, double tied_s)
 {
+	const struct site *site = feasible_site(c, k);
+	struct stage_cost *stage = &c->stage[k];
 	const struct problem_sync *sync = &site->problem->sync;
 	double experts = stage->expert_parameters;
 	uint32_t zero = site->choice->zero;
@@ -237,9 +238,7 @@ static void price_update(const struct site *site, struct stage_cost *stage,
 			sync->gather_bytes);
 	stage->gather_exposed_s = fmax(0, stage->gather_s -
 		(sync->overlap_gather ? stage->forward_s : 0));
-	if (sync->step_bytes > 0)
-		stage->step_s = feasible_held(site, stage, 1) *
-				sync->step_bytes / sync->memory_bandwidth_Bps;
+	stage->step_s = feasible_step_s(c, k);
 }
 
 static void price_site(struct check *c, struct site *site)
@@ -267,6 +266,5 @@ void feasible_price_layers(struct check *c)
 	add_layers(c);
 	tied_s = settle_tied(c, &one, &other);
 	for (uint32_t k = 0; k < c->plan->choice.pipeline; k++)
-		price_update(feasible_site(c, k), &c->stage[k],
-			     k == one || k == other ? tied_s : 0);
+		price_update(c, k, k == one || k == other ? tied_s : 0);
 }

@@ -98,8 +98,7 @@ void feasible_price_memory(struct check *c)
 				   memory->weight_bytes;
 		part->gradients = feasible_held(site, stage, 2) *
 				  memory->gradient_bytes;
-		part->optimizer = feasible_held(site, stage, 1) *
-				  memory->optimizer_bytes;
+		part->optimizer = feasible_states_bytes(c, k);
 		part->activations = replay_activations(c, k);
 		part->working += two_layers(c, site, k) * whole_bytes;
 		part->reserve = memory->reserve_bytes +

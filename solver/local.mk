@@ -36,6 +36,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_linear.c \
 	%D%/feasible_memory.c \
 	%D%/feasible_network.c \
+	%D%/feasible_optimizer.c \
 	%D%/feasible_place.c \
 	%D%/feasible_schedule.c \
 	%D%/feasible_transfer.c \

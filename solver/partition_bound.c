@@ -193,8 +193,9 @@ static double step_least(const struct devices *devices, uint32_t k, double low,
 		double own = share_step(&partition->share, held);
 
 		step = least(step, own);
-		left = least(left, own + partition_gather_left(partition, held,
-							       forward));
+		left = least(left, share_least_step(&partition->share, held) +
+					   partition_gather_left(partition, held,
+								 forward));
 	}
 	return most(step, left);
 }

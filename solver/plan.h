@@ -77,7 +77,10 @@ struct stage_memory {
 struct stage_cost {
 	uint32_t layers;		/* that count as layers (class_is_block) */
 	double parameters;		/* elements on one device, */
-	double expert_parameters;	/*   of these in experts */
+	double expert_parameters;	/*   of these in experts, */
+	double matrix_parameters;	/*   and in matrices (problem.whole_matrices) */
+	double matrix_states;		/* elements of matrices whose optimizer states are on
+					 * the device that has most of them */
 	double forward_s;		/* one micro-batch through all its chunks, */
 	double backward_s;		/*   communication included */
 	double compute_s;		/* of forward_s + backward_s: compute, */

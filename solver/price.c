@@ -38,6 +38,7 @@ struct pricing {
 	double *backward_s;
 	double *transfer_s;		/* chunk_count - 1 */
 	double *saved_bytes;		/* by rank, then the rank's chunks */
+	struct holding *held;		/* by rank */
 	struct moving *moving;		/* by rank */
 	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
@@ -101,6 +102,7 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.backward_s = ARENA_ARRAY(arena, double, chunks),
 		.transfer_s = ARENA_ARRAY(arena, double, chunks),
 		.saved_bytes = ARENA_ARRAY(arena, double, chunks),
+		.held = ARENA_ARRAY(arena, struct holding, p),
 		.moving = ARENA_ARRAY(arena, struct moving, p),
 		.finish_s = ARENA_ARRAY(arena, double, p),
 		.tied_s = ARENA_ARRAY(arena, double, p),
@@ -153,6 +155,8 @@ static void add_weights(struct pricing *pricing, uint32_t rank, uint32_t class,
 
 	stage->parameters += n * (weight->parameters + weight->expert_parameters);
 	stage->expert_parameters += n * weight->expert_parameters;
+	pricing->held[rank] = holding_add(pricing->held[rank],
+					  holding_times(holding_of(weight), n));
 	for (uint32_t i = 0; i < count && i < 2; i++)
 		moving_add(&pricing->moving[rank],
 			   share_moving(&pricing->share, holding_of(weight)));
@@ -293,6 +297,7 @@ static void price_tied(struct pricing *pricing)
 		       ->tied_parameters;
 	if (a == b) {
 		plan->stage[a].parameters -= tied;
+		pricing->held[a].parameters -= tied;
 		return;
 	}
 	if (plan->choice.zero > 1)
@@ -309,20 +314,12 @@ static void price_tied(struct pricing *pricing)
 	pricing->tied_s[b] = exchange;
 }
 
-static struct holding held_by(const struct stage_cost *stage)
-{
-	return (struct holding){
-		.parameters = stage->parameters - stage->expert_parameters,
-		.experts = stage->expert_parameters,
-	};
-}
-
 static void price_sync(struct pricing *pricing, uint32_t rank)
 {
 	const struct problem_sync *sync = &pricing->problem->sync;
 	const struct choice *choice = &pricing->plan->choice;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
-	struct holding held = held_by(stage);
+	struct holding held = pricing->held[rank];
 	const struct sharding *sharding = &site_of(pricing, rank)->sharding;
 
 	stage->reduce_s = shard_reduce_s(sharding, choice->zero,
@@ -341,6 +338,21 @@ static void price_sync(struct pricing *pricing, uint32_t rank)
 	stage->step_s = share_step(&pricing->share, held);
 }
 
+/* The states of matrices are their own. */
+static void price_matrices(const struct share *share,
+			   const struct problem_memory *memory,
+			   struct holding held, struct stage_cost *stage)
+{
+	double own = held.matrices.parameters / share->dealt +
+		     held.expert_matrices.parameters / share->expert_dealt;
+
+	stage->matrix_parameters = held.matrices.parameters +
+				   held.expert_matrices.parameters;
+	stage->matrix_states = share_matrix_states(share, held);
+	stage->memory.optimizer += stage->matrix_states * memory->matrix_bytes -
+				   own * memory->optimizer_bytes;
+}
+
 static void price_memory(struct pricing *pricing, uint32_t rank)
 {
 	const struct problem_memory *memory = &pricing->problem->memory;
@@ -349,7 +361,7 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	struct stage_memory *bytes = &stage->memory;
 	struct schedule_shape schedule = schedule_of(choice);
-	struct holding held = held_by(stage);
+	struct holding held = pricing->held[rank];
 	double whole = held.parameters + held.experts;
 	double shared = held.parameters / share->shards +
 			held.experts / share->expert_shards;
@@ -360,6 +372,8 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 			   memory->gradient_bytes;
 	bytes->optimizer = (choice->zero > 0 ? shared : whole) *
 			   memory->optimizer_bytes;
+	if (share->matrices)
+		price_matrices(share, memory, held, stage);
 	bytes->activations = schedule_peak_bytes(
 		&schedule, rank,
 		pricing->saved_bytes + (size_t)rank * choice->virtual_stages);

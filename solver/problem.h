@@ -77,13 +77,25 @@ struct problem_cost {
 	uint32_t collective_count;
 };
 
+/* Weights that the optimizer treats as matrices (problem.whole_matrices): each
+ * has states of its own size and a step that needs it whole. */
+struct problem_matrices {
+	double parameters;		/* elements on one device, over all of them */
+	double step_s;			/* of all their steps, on one device */
+	double largest;			/* elements of the one that has most */
+	double largest_step_s;		/* the longest step of one */
+};
+
 /* One layer class under one shape, whatever the policy. */
 struct problem_weight {
 	double parameters;		/* elements on one device, replicated over data x context */
 	double expert_parameters;	/* and besides, elements of experts, replicated over
 					 * the expert-data group */
 	double tied_parameters;		/* of `parameters`, shared with problem.tied_class when
-					 * both are on one device; see below */
+					 * both are on one device; see below. None are of
+					 * matrices */
+	struct problem_matrices matrices;	/* among `parameters`, */
+	struct problem_matrices expert_matrices;	/* and among expert_parameters */
 	double output_bytes;		/* what a device sends to the next stage per micro-batch */
 };
 
@@ -117,7 +129,8 @@ struct problem_memory {
 	double group_bytes;		/* communicator buffers, per group a rank is in */
 	double weight_bytes;		/* per parameter */
 	double gradient_bytes;		/* per parameter */
-	double optimizer_bytes;		/* per parameter, before any sharding */
+	double optimizer_bytes;		/* per parameter, before any sharding; */
+	double matrix_bytes;		/*   the same of a parameter of a matrix */
 };
 
 struct problem_sync {
@@ -127,7 +140,8 @@ struct problem_sync {
 					 * a layer's behind its own backward */
 	bool overlap_gather;		/* behind the first micro-batch's forward; ZeRO 3: a
 					 * layer's behind its own forward and backward */
-	double step_bytes;		/* read and written per parameter by the optimizer step */
+	double step_bytes;		/* read and written per parameter by the optimizer
+					 * step, matrices aside */
 	double memory_bandwidth_Bps;	/* which the step reaches */
 };
 
@@ -207,6 +221,10 @@ struct problem {
 					 * chunk has equally many block layers */
 	struct problem_memory memory;
 	struct problem_sync sync;
+	/* The optimizer steps some weights as whole matrices (Muon). Where ZeRO shares
+	 * out states, it deals these weights out whole; ZeRO 2 and 3, which cut them,
+	 * are not allowed. False: no weight has matrices. */
+	bool whole_matrices;
 	double device_dollars_per_s;	/* price of one device; 0 if unknown */
 	double device_watts;
 

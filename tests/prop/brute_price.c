@@ -147,6 +147,11 @@ static void price_tied(const struct brute_pricing *pricing, double *parameters,
 				  brute_send(pricing, a, b, bytes);
 }
 
+/* The matrices of a stage: elements and step of all, and the most of one. */
+struct matrices {
+	double elements, step_s, most_elements, most_step_s;
+};
+
 /* Cost and weight of the layers of every chunk. */
 struct chunks {
 	double forward_s[BRUTE_STAGE_MAX], backward_s[BRUTE_STAGE_MAX];
@@ -156,6 +161,7 @@ struct chunks {
 	double working_bytes[BRUTE_STAGE_MAX];
 	double parameters[BRUTE_STAGE_MAX];	/* without those of experts */
 	double expert_parameters[BRUTE_STAGE_MAX];
+	struct matrices matrices[2][BRUTE_STAGE_MAX];	/* of others, of experts */
 	/* Of all layers of a stage, in falling order: what is gathered at once. */
 	double gathered[BRUTE_STAGE_MAX][BRUTE_CHAIN_MAX];
 };
@@ -186,6 +192,14 @@ static enum recompute policy_of(const struct brute_pricing *pricing,
 	return choice->recompute;
 }
 
+static void add_matrices(struct matrices *to, const struct problem_matrices *of)
+{
+	to->elements += of->parameters;
+	to->step_s += of->step_s;
+	to->most_elements = fmax(to->most_elements, of->largest);
+	to->most_step_s = fmax(to->most_step_s, of->largest_step_s);
+}
+
 static void add_layer(const struct brute_pricing *pricing,
 		      struct chunks *chunks, uint32_t c, uint32_t class,
 		      enum recompute policy)
@@ -204,6 +218,8 @@ static void add_layer(const struct brute_pricing *pricing,
 					cost->working_bytes);
 	chunks->parameters[k] += weight->parameters;
 	chunks->expert_parameters[k] += weight->expert_parameters;
+	add_matrices(&chunks->matrices[0][k], &weight->matrices);
+	add_matrices(&chunks->matrices[1][k], &weight->expert_matrices);
 	insert(chunks->gathered[k],
 	       (pricing->sharers > 1 ? weight->parameters : 0) +
 	       (pricing->expert_sharers > 1 ? weight->expert_parameters : 0));
@@ -303,6 +319,57 @@ static double gather_at_end(const struct brute_pricing *pricing,
 			       COLLECTIVE_ALL_GATHER, experts * bytes);
 }
 
+/* Sharers of the states of parameters of experts, or of others. */
+static double state_sharers(const struct brute_pricing *pricing, int experts)
+{
+	if (pricing->plan->choice.zero == 0)
+		return 1;
+	return experts ? pricing->expert_sharers : pricing->sharers;
+}
+
+/* Parameters of stage k that are of no matrix. */
+static double loose(const struct chunks *chunks, uint32_t k, int experts)
+{
+	return (experts ? chunks->expert_parameters[k] : chunks->parameters[k]) -
+	       chunks->matrices[experts][k].elements;
+}
+
+/* Optimizer states: matrices go to sharers whole, so that one sharer has the
+ * largest, and one the mean or more. */
+static double states_of(const struct brute_pricing *pricing,
+			const struct chunks *chunks, uint32_t k)
+{
+	const struct problem_memory *memory = &pricing->problem->memory;
+	double bytes = 0;
+
+	for (int e = 0; e < 2; e++) {
+		const struct matrices *matrices = &chunks->matrices[e][k];
+		double sharers = state_sharers(pricing, e);
+
+		bytes += loose(chunks, k, e) / sharers * memory->optimizer_bytes;
+		bytes += fmax(matrices->elements / sharers,
+			      matrices->most_elements) * memory->matrix_bytes;
+	}
+	return bytes;
+}
+
+static double update_of(const struct brute_pricing *pricing,
+			const struct chunks *chunks, uint32_t k)
+{
+	const struct problem_sync *sync = &pricing->problem->sync;
+	double time = 0;
+
+	for (int e = 0; e < 2; e++) {
+		const struct matrices *matrices = &chunks->matrices[e][k];
+		double sharers = state_sharers(pricing, e);
+
+		time += loose(chunks, k, e) / sharers * sync->step_bytes /
+			sync->memory_bandwidth_Bps;
+		time += fmax(matrices->step_s / sharers, matrices->most_step_s);
+	}
+	return time;
+}
+
 static double memory_of(const struct brute_pricing *pricing,
 			const struct chunks *chunks, uint32_t k)
 {
@@ -319,7 +386,7 @@ static double memory_of(const struct brute_pricing *pricing,
 	total += chunks->working_bytes[k];
 	total += count_groups(pricing) * memory->group_bytes;
 	total += brute_activations(brute_pipeline(choice), k, saved);
-	total += memory->optimizer_bytes * (choice->zero >= 1 ? share : whole);
+	total += states_of(pricing, chunks, k);
 	total += memory->gradient_bytes *
 		 (choice->zero >= 2 ? share + at_once : whole);
 	total += memory->weight_bytes *
@@ -373,12 +440,7 @@ static void price_stage(const struct brute_pricing *pricing,
 	if (sync->overlap_gather)
 		gather = fmax(0, gather - fmax(0, chunks->stage_forward_s[k] -
 							  busy[1]));
-	if (plan->choice.zero) {
-		parameters /= pricing->sharers;
-		experts /= pricing->expert_sharers;
-	}
-	plan->update_s[k] = gather + (parameters + experts) *
-			    sync->step_bytes / sync->memory_bandwidth_Bps;
+	plan->update_s[k] = gather + update_of(pricing, chunks, k);
 	plan->stage_bytes[k] = memory_of(pricing, chunks, k);
 }
 

@@ -4,6 +4,12 @@
  */
 #include "tests/prop/random_problem.h"
 
+static void slow_steps(struct problem_matrices *matrices)
+{
+	matrices->step_s *= 2;
+	matrices->largest_step_s *= 2;
+}
+
 void random_problem_slow(const struct problem *problem, struct problem *slow,
 			 struct arena *arena)
 {
@@ -13,8 +19,16 @@ void random_problem_slow(const struct problem *problem, struct problem *slow,
 		ARENA_ARRAY(arena, struct problem_cost, costs);
 	struct problem_collective *collective = ARENA_ARRAY(arena,
 		struct problem_collective, problem->collective_count);
+	uint32_t weights = problem->shape_count * problem->class_count;
+	struct problem_weight *weight =
+		ARENA_ARRAY(arena, struct problem_weight, weights);
 
 	*slow = *problem;
+	for (uint32_t i = 0; i < weights; i++) {
+		weight[i] = problem->weight[i];
+		slow_steps(&weight[i].matrices);
+		slow_steps(&weight[i].expert_matrices);
+	}
 	for (uint32_t i = 0; i < costs; i++) {
 		cost[i] = problem->cost[i];
 		cost[i].forward_s *= 2;
@@ -32,6 +46,7 @@ void random_problem_slow(const struct problem *problem, struct problem *slow,
 	}
 	slow->sync.memory_bandwidth_Bps /= 2;
 	slow->cost = cost;
+	slow->weight = weight;
 	slow->collective = collective;
 }
 

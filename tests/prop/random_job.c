@@ -187,3 +187,45 @@ void maker_sync(struct maker *maker)
 	maker->problem->device_dollars_per_s = maker_amount_or_zero(maker, 1, 0.3);
 	maker->problem->device_watts = maker_amount_or_zero(maker, 512, 0.3);
 }
+
+/* Some of `all` parameters: none, half or all of them, in one matrix or more. */
+static struct problem_matrices make_matrices(struct maker *maker, double all)
+{
+	static const uint32_t parts[] = { 1, 1, 2, 4, 8 };
+	struct problem_matrices matrices = { 0 };
+
+	if (all <= 0 || maker_chance(maker, 0.2))
+		return matrices;
+	matrices.parameters = maker_chance(maker, 0.5) ? all : all / 2;
+	matrices.largest = matrices.parameters / maker_pick(maker, parts, 5);
+	matrices.step_s = maker_amount_or_zero(maker, 0.25, 0.1);
+	matrices.largest_step_s = matrices.step_s / maker_pick(maker, parts, 5);
+	return matrices;
+}
+
+/* Draws from numbers of its own: the rest of a problem is the same without. */
+void maker_matrices(struct maker *maker)
+{
+	struct random before = maker->random;
+	struct problem *problem = maker->problem;
+	uint32_t weights = problem->shape_count * problem->class_count;
+	struct problem_weight *weight =
+		ARENA_ARRAY(maker->arena, struct problem_weight, weights);
+
+	maker->random.state ^= UINT64_C(0x6a09e667f3bcc909);
+	problem->whole_matrices = maker_chance(maker, 0.2);
+	for (uint32_t i = 0; i < weights && problem->whole_matrices; i++) {
+		weight[i] = problem->weight[i];
+		weight[i].matrices = make_matrices(
+			maker, weight[i].parameters - weight[i].tied_parameters);
+		weight[i].expert_matrices =
+			make_matrices(maker, weight[i].expert_parameters);
+	}
+	if (problem->whole_matrices) {
+		problem->weight = weight;
+		problem->memory.matrix_bytes = maker_chance(maker, 0.5) ? 8 : 16;
+		problem->zero[1] |= !problem->zero[0];
+		problem->zero[2] = problem->zero[3] = false;
+	}
+	maker->random = before;
+}
