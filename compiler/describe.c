@@ -53,6 +53,7 @@ const char *optimizer_name(enum ir_optimizer optimizer)
 		[IR_SGD_MOMENTUM] = "sgd_momentum",
 		[IR_ADAFACTOR] = "adafactor",
 		[IR_ADAM_8BIT] = "adam_8bit",
+		[IR_MUON] = "muon",
 	};
 
 	return names[optimizer];

@@ -231,20 +231,35 @@ static void add_fsdp(struct megatron *megatron)
 	add_text(megatron, FLAG_CHECKPOINTS, "fsdp_dtensor");
 }
 
+static void add_optimizer_kind(struct megatron *megatron)
+{
+	switch (megatron->ir->job.optimizer) {
+	case IR_ADAM:
+		add_text(megatron, FLAG_OPTIMIZER, "adam");
+		return;
+	case IR_MUON:
+		add_text(megatron, FLAG_OPTIMIZER, "muon");
+		add_text(megatron, FLAG_MUON_MODE, "blockwise");
+		/* Adam's part under the distributed optimizer, and both overlaps:
+		 * pull requests 4771 and 3524. */
+		if (megatron->choice->zero)
+			need_release(megatron, 18, 2);
+		return;
+	default:
+		/* Left out, its momentum is 0.9. */
+		add_text(megatron, FLAG_OPTIMIZER, "sgd");
+		if (megatron->ir->job.optimizer == IR_SGD)
+			add_number(megatron, FLAG_MOMENTUM, 0);
+	}
+}
+
 static void add_optimizer(struct megatron *megatron)
 {
 	const struct problem_sync *sync = &megatron->input->problem->sync;
 	bool half = megatron->ir->job.precision != IR_FP32;
 
 	add_heading(megatron, "optimizer and its exchange");
-	if (megatron->ir->job.optimizer == IR_ADAM) {
-		add_text(megatron, FLAG_OPTIMIZER, "adam");
-	} else {
-		/* Left out, its momentum is 0.9. */
-		add_text(megatron, FLAG_OPTIMIZER, "sgd");
-		if (megatron->ir->job.optimizer == IR_SGD)
-			add_number(megatron, FLAG_MOMENTUM, 0);
-	}
+	add_optimizer_kind(megatron);
 	if (megatron->choice->zero)
 		add_switch(megatron, FLAG_ZERO);
 	if (megatron->choice->zero && megatron->instances > 1) {
@@ -530,6 +545,24 @@ static bool check_experts(struct megatron *megatron)
 		      "experts with tensor > 1 need sequence parallelism");
 }
 
+/* Matrices are whole, and dealt out over all replicas. */
+static bool check_muon(struct megatron *megatron)
+{
+	const struct ir_job *job = &megatron->ir->job;
+
+	if (job->optimizer != IR_MUON)
+		return true;
+	if (job->precision == IR_FP16)
+		return refuse(megatron, job->span, "it has no muon in fp16");
+	if (megatron->choice->zero > 1)
+		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
+			      "its ZeRO 2 and 3 (Megatron-FSDP) have no muon");
+	if (megatron->choice->zero && megatron->instances > 1)
+		return refuse(megatron, job->domain[VARIABLE_SHARD_LEVEL].span,
+			      "it shares the states of muon out over all replicas");
+	return true;
+}
+
 static bool check_plan(struct megatron *megatron)
 {
 	const struct choice *choice = megatron->choice;
@@ -548,9 +581,12 @@ static bool check_plan(struct megatron *megatron)
 			      "it has no GPipe schedule");
 	if (job->optimizer == IR_ADAFACTOR || job->optimizer == IR_ADAM_8BIT)
 		return refuse(megatron, job->span, "it has no such optimizer");
-	if (choice->zero && job->optimizer != IR_ADAM)
+	if (choice->zero && job->optimizer != IR_ADAM &&
+	    job->optimizer != IR_MUON)
 		return refuse(megatron, job->domain[VARIABLE_ZERO].span,
-			      "its distributed optimizer knows adam only");
+			      "its distributed optimizer knows adam and muon only");
+	if (!check_muon(megatron))
+		return false;
 	if (choice->virtual_stages > 1 &&
 	    (choice->pipeline == 1 ||
 	     choice->micro_batches % choice->pipeline != 0))
@@ -592,8 +628,10 @@ static void print_header(struct megatron *megatron, struct text *out)
 	cluster_describe(topology, out);
 	text_append(out, "\n# plan     ");
 	describe_choice(input->problem, megatron->plan, out);
-	text_printf(out, "\n# needs    megatron-core 0.%d.%d or later\n#\n",
-		    megatron->minor, megatron->patch);
+	text_printf(out, "\n# needs    megatron-core 0.%d.%d or later%s\n#\n",
+		    megatron->minor, megatron->patch,
+		    megatron->ir->job.optimizer == IR_MUON ?
+			    ", and the package emerging-optimizers" : "");
 	text_append(out, "# Source this file with bash, then start one process a device:\n"
 			 "#   pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" DATA TOKENIZER SCHEDULE "
 			 "CHECKPOINT\n"

@@ -78,13 +78,39 @@ static bool levels_are_plain(const struct form *form)
 	return true;
 }
 
+/* Its name in the form, which knows two; else NULL. */
+static const char *form_optimizer(enum ir_optimizer optimizer)
+{
+	switch (optimizer) {
+	case IR_ADAM:
+		return "Adam";
+	case IR_SGD:
+		return "SGD";
+	default:
+		return NULL;
+	}
+}
+
+static bool optimizer_is_known(const struct form *form)
+{
+	const struct ir_job *job = &form->input->ir->job;
+	char *what;
+
+	if (form_optimizer(job->optimizer))
+		return true;
+	what = arena_printf(&form->input->compilation->arena,
+			    "the optimizer is '%s'",
+			    optimizer_name(job->optimizer));
+	return refuse(form, job->span, what, "use 'optimizer = adam' or 'sgd'");
+}
+
 static bool can_say(const struct form *form)
 {
 	const struct problem_shape *shape =
 		&form->problem->shape[form->input->plan->choice.shape];
 	const struct ir *ir = form->input->ir;
 
-	if (!levels_are_plain(form))
+	if (!levels_are_plain(form) || !optimizer_is_known(form))
 		return false;
 	if (form->problem->device_count > PUBLISHED_DEVICES_MAX)
 		return refuse(form, ir->topology.span, "there are so many devices",
@@ -277,7 +303,7 @@ static json_t *form_json(struct form *form)
 	set(root, "activationRecomputation",
 	    json_boolean(choice->recompute == RECOMPUTE_FULL));
 	set(root, "optimizerAlgorithm",
-	    json_string(form->input->ir->job.optimizer == IR_ADAM ? "Adam" : "SGD"));
+	    json_string(form_optimizer(form->input->ir->job.optimizer)));
 	set_baselines(form, root);
 	return root;
 }

@@ -235,6 +235,23 @@ static void print_sum(struct explanation *explanation,
 		    recompute_name(recompute));
 }
 
+/* What the optimizer steps as whole matrices. */
+static void print_layer_matrices(struct explanation *explanation,
+				 const struct problem_weight *weight)
+{
+	double parameters = weight->matrices.parameters +
+			    weight->expert_matrices.parameters;
+
+	if (parameters <= 0)
+		return;
+	text_append(explanation->out, " (");
+	describe_count((uint64_t)llround(parameters), explanation->out);
+	text_printf(explanation->out, " in matrices, whose step takes %s)",
+		    explain_seconds(explanation,
+				    weight->matrices.step_s +
+					    weight->expert_matrices.step_s));
+}
+
 void explain_class(struct explanation *explanation, uint32_t index,
 			bool work)
 {
@@ -271,6 +288,7 @@ void explain_class(struct explanation *explanation, uint32_t index,
 			       out);
 		text_append(out, " of experts)");
 	}
+	print_layer_matrices(explanation, weight);
 	text_printf(out, " held; sends %s to the next stage; working set %s\n",
 		    explain_bytes(explanation, weight->output_bytes),
 		    explain_bytes(explanation, cost->working_bytes));

@@ -64,8 +64,12 @@ static void print_stage_time(struct explanation *explanation,
 			    explain_seconds(explanation, stage->gather_s),
 			    explain_exposed(explanation,
 					    stage->gather_exposed_s));
-	text_printf(out, "  optimizer     %s\n",
+	text_printf(out, "  optimizer     %s",
 		    explain_seconds(explanation, stage->step_s));
+	if (stage->matrix_step_s > 0)
+		text_printf(out, ", of matrices %s",
+			    explain_seconds(explanation, stage->matrix_step_s));
+	text_append_char(out, '\n');
 }
 
 /* What a kind of state is divided by, from a stage of ZeRO on. */
@@ -122,6 +126,26 @@ static void print_stage_links(struct explanation *explanation, uint32_t stage)
 		text_append_char(explanation->out, '\n');
 }
 
+/* Optimizer states of matrices, where they are of another size. */
+static void print_matrices(struct explanation *explanation,
+			   const struct stage_cost *stage)
+{
+	struct text *out = explanation->out;
+
+	if (stage->matrix_parameters <= 0)
+		return;
+	text_append(out, "\n                  but of ");
+	describe_count((uint64_t)llround(stage->matrix_parameters), out);
+	text_printf(out, " in matrices x %g B",
+		    explanation->problem->memory.matrix_bytes);
+	if (explanation->plan->choice.zero) {
+		text_append(out, ", dealt out whole: ");
+		describe_count((uint64_t)llround(stage->matrix_states), out);
+		text_append(out, " on the fullest");
+	}
+	text_append(out, "\n                 ");
+}
+
 static void print_stage_memory(struct explanation *explanation,
 			       const struct stage_cost *stage)
 {
@@ -140,6 +164,7 @@ static void print_stage_memory(struct explanation *explanation,
 		    explain_bytes(explanation, stage->memory.gradients),
 		    memory->optimizer_bytes);
 	print_sharers(explanation, stage, 1);
+	print_matrices(explanation, stage);
 	text_printf(out, " = %s\n",
 		    explain_bytes(explanation, stage->memory.optimizer));
 	text_printf(out, "                activations %s, working set %s, reserve %s\n",

@@ -250,6 +250,7 @@ enum ir_optimizer {
 	IR_SGD_MOMENTUM,
 	IR_ADAFACTOR,
 	IR_ADAM_8BIT,
+	IR_MUON,		/* of matrices; else Adam */
 	IR_OPTIMIZER_COUNT
 };
 

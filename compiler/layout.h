@@ -109,6 +109,9 @@ struct operator_cost {
 	double parameters;			/* elements held by one device */
 	double tied_parameters;			/* of these, owned by another layer */
 	bool is_expert;				/* they belong to experts */
+	/* Products and routers: local extents of the weight, and how many there are
+	 * (experts). */
+	double weight_from, weight_to, weight_count;
 	double saved_bytes;			/* first kept by this operator: inputs,
 						 * masks, scores */
 	double selective_saved_bytes;		/* the same under selective recomputation */

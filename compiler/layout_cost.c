@@ -122,6 +122,9 @@ static void product_work(struct layout_walk *walk, uint32_t index)
 	cost->parameters = experts * (k * n + (operator->bias ? n : 0));
 	cost->tied_parameters = operator->tied ? k * n : 0;
 	cost->is_expert = router != NULL;
+	cost->weight_from = k;
+	cost->weight_to = n;
+	cost->weight_count = experts;
 	walk->operator[state->leader].group_n += n;
 }
 
@@ -467,6 +470,9 @@ static void router_cost(struct layout_walk *walk, uint32_t index)
 
 	if (precision == IR_FP8)
 		precision = IR_BF16;
+	cost->weight_from = k;
+	cost->weight_to = n;
+	cost->weight_count = 1;
 	cost->parameters = k * n + (operator->bias ? n : 0);
 	cost->forward_flops = 2 * m * k * n;
 	cost->backward_flops = 2 * cost->forward_flops;

@@ -101,6 +101,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_split.c \
 	%D%/lower_template.c \
 	%D%/lower_topology.c \
+	%D%/matrices.c \
+	%D%/matrices.h \
 	%D%/megatron_flags.def \
 	%D%/megatron_match.c \
 	%D%/megatron_match.h \
@@ -162,6 +164,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/time_terms.c \
 	%D%/time_terms.def \
 	%D%/time_terms.h \
+	%D%/training.c \
+	%D%/training.h \
 	%D%/value_show.c \
 	%D%/value_show.h \
 	%D%/variable.c \

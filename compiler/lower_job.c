@@ -244,6 +244,7 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 		[IR_ADAM] = "adam", [IR_SGD] = "sgd",
 		[IR_SGD_MOMENTUM] = "sgd_momentum",
 		[IR_ADAFACTOR] = "adafactor", [IR_ADAM_8BIT] = "adam_8bit",
+		[IR_MUON] = "muon",
 	};
 	static const char *const targets[] = {
 		[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",

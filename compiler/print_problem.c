@@ -88,6 +88,8 @@ static void print_job(const struct problem *problem, struct text *out)
 	print_number(out, "weight", memory->weight_bytes);
 	print_number(out, "gradient", memory->gradient_bytes);
 	print_number(out, "optimizer", memory->optimizer_bytes);
+	if (problem->whole_matrices)
+		print_number(out, "matrix", memory->matrix_bytes);
 	text_append(out, "\nsync");
 	print_number(out, "reduce", sync->reduce_bytes);
 	print_number(out, "gather", sync->gather_bytes);

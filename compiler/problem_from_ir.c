@@ -1,51 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Placement program to solver problem: the parts in order, and the constants of
- * training.
+ * Placement program to solver problem: the parts in order.
  */
 #include "compiler/problem_from_ir.h"
 
 #include <math.h>
 
+#include "compiler/describe.h"
 #include "compiler/problem_build.h"
-
-/* Bytes per parameter of training with a precision, the optimizer's own states
- * aside. */
-struct training {
-	double weight, gradient, optimizer;	/* kept; the last with 32-bit copies */
-	double reduce, gather;			/* sent */
-	double step;				/* read and written by the step */
-};
-
-/* Kept: the table of Megatron-LM's documentation of its distributed optimizer
- * (docs/source/api-guide/dist_optimizer.md), with Adam's 8: bf16 with 32-bit gradients
- * 18 = 2 + 4 + 12, sharded 6 + 12/d; fp16 20 = 2 + 2 + 16, sharded 4 + 16/d; fp32 16 =
- * 4 + 4 + 8, sharded 8 + 8/d. fp8 is bf16 with an 8-bit copy of the weight and its
- * transpose (Transformer Engine without 8-bit primary weights).
- * Sent: gradients as they are accumulated, weights as they are used.
- * Step: the gradient once for its norm and once for the update, the 32-bit weight
- * read and written, the 16-bit one written; fp16 first unscales to 32 bits. States are
- * read and written besides. */
-static const struct training training_table[IR_PRECISION_COUNT] = {
-	[IR_BF16] = { 2, 4, 4, 4, 2, 4 + 4 + 8 + 2 },
-	[IR_FP16] = { 2, 2, 8, 2, 2, 6 + 4 + 4 + 8 + 2 },
-	[IR_FP32] = { 4, 4, 0, 4, 4, 4 + 4 + 8 },
-	[IR_FP8] = { 4, 4, 4, 4, 2, 4 + 4 + 8 + 2 },
-};
-
-/* Bytes of states per parameter. Adam: two moments. SGD: none, or its momentum.
- * Adafactor without momentum: a second moment per row and per column, which is
- * neglected (Shazeer and Stern 2018, "Adafactor", section 3: n + m numbers for n x
- * m weights). 8-bit Adam: two moments of a byte, each with a 32-bit scale per 256
- * (Dettmers et al. 2022, "8-bit Optimizers via Block-wise Quantization"; blocks
- * as in bitsandbytes). */
-static const double optimizer_states[IR_OPTIMIZER_COUNT] = {
-	[IR_ADAM] = 4 + 4,
-	[IR_SGD] = 0,
-	[IR_SGD_MOMENTUM] = 4,
-	[IR_ADAFACTOR] = 0,
-	[IR_ADAM_8BIT] = 2 * (1 + 4.0 / 256),
-};
+#include "compiler/training.h"
 
 static struct problem_domain domain_of(const struct ir_job *job,
 				       enum plan_variable variable)
@@ -101,24 +64,25 @@ static void build_training(struct problem_build *build)
 	struct problem *problem = &build->built->problem;
 	const struct ir_job *job = &build->ir->job;
 	const struct ir_device *device = &build->ir->topology.device;
-	const struct training *training = &training_table[job->precision];
-	double states = optimizer_states[job->optimizer];
+	const struct training training = training_of(job);
 
 	problem->global_batch = job->global_batch;
 	problem->memory = (struct problem_memory){
 		.limit_bytes = job->memory_limit_bytes,
 		.reserve_bytes = device->reserve_bytes,
 		.group_bytes = device->group_bytes,
-		.weight_bytes = training->weight,
-		.gradient_bytes = training->gradient,
-		.optimizer_bytes = training->optimizer + states,
+		.weight_bytes = training.weight,
+		.gradient_bytes = training.gradient,
+		.optimizer_bytes = training.optimizer,
+		.matrix_bytes = training.matrix,
 	};
+	problem->whole_matrices = training_has_matrices(job->optimizer);
 	problem->sync = (struct problem_sync){
-		.reduce_bytes = training->reduce,
-		.gather_bytes = training->gather,
+		.reduce_bytes = training.reduce,
+		.gather_bytes = training.gather,
 		.overlap_reduce = build->rules.overlap_reduce,
 		.overlap_gather = build->rules.overlap_gather,
-		.step_bytes = training->step + 2 * states,
+		.step_bytes = training.step,
 		.memory_bandwidth_Bps = device->memory_bandwidth_Bps *
 					device->memory_efficiency *
 					(1 - device->throttling),
@@ -141,6 +105,14 @@ static bool build_zero(struct problem_build *build)
 		any |= zero[i];
 	if (any)
 		return true;
+	if (training_has_matrices(build->ir->job.optimizer)) {
+		diag_error(build->diags, E_SEARCH_VALUE, domain->span,
+			   "ZeRO 2 and 3 cut matrices, which '%s' needs whole",
+			   optimizer_name(build->ir->job.optimizer));
+		diag_help(build->diags,
+			  "allow 'zero = 1', or use 'optimizer = adam'");
+		return false;
+	}
 	diag_error(build->diags, E_TARGET_RULE, domain->span,
 		   "the target has no optimizer sharding for this optimizer");
 	diag_help(build->diags, "allow 'zero = 0', or use 'optimizer = adam'");
@@ -229,13 +201,15 @@ static void build_requirements(struct problem_build *build)
 
 static bool build_rules(struct problem_build *build)
 {
+	bool whole = training_has_matrices(build->ir->job.optimizer);
+
 	switch (build->ir->job.target) {
 	case IR_TARGET_MEGATRON:
 		return target_megatron_rules(build->compilation, build->ir,
 					     &build->rules);
 	default:
 		build->rules = (struct target_rules){
-			.zero = { true, true, true, true },
+			.zero = { true, true, !whole, !whole },
 			.zero_searched = { true, true },
 			.gpipe = true,
 			.overlap_reduce = true,
@@ -321,6 +295,13 @@ static struct problem *build_alike(struct compilation *compilation,
 	return &build.built->problem;
 }
 
+static void slow_steps(struct problem_matrices *steps,
+		       const struct problem_matrices *kind)
+{
+	steps->step_s = fmax(steps->step_s, kind->step_s);
+	steps->largest_step_s = fmax(steps->largest_step_s, kind->largest_step_s);
+}
+
 /* Every device takes as long as the slowest for everything. */
 static void slow_down(struct problem *problem, const struct problem *kind)
 {
@@ -329,7 +310,13 @@ static void slow_down(struct problem *problem, const struct problem *kind)
 	struct problem_cost *cost = (struct problem_cost *)problem->cost;
 	struct problem_collective *collective =
 		(struct problem_collective *)problem->collective;
+	struct problem_weight *weight = (struct problem_weight *)problem->weight;
 
+	for (size_t i = 0; i < costs / RECOMPUTE_COUNT; i++) {
+		slow_steps(&weight[i].matrices, &kind->weight[i].matrices);
+		slow_steps(&weight[i].expert_matrices,
+			   &kind->weight[i].expert_matrices);
+	}
 	for (size_t i = 0; i < costs; i++) {
 		cost[i].forward_s = fmax(cost[i].forward_s,
 					 kind->cost[i].forward_s);

@@ -51,6 +51,12 @@ static const struct predicate_step whole_pipeline[] = {
 	{ .op = PREDICATE_OR },
 };
 
+static const struct predicate_step whole_groups[] = {
+	LOAD(VARIABLE_SHARD_LEVEL),
+	PUSH(0),
+	{ .op = PREDICATE_EQUAL },
+};
+
 static void add_rule(struct target_rules *rules,
 		     const struct predicate_step *step, uint32_t step_count,
 		     const char *rule)
@@ -121,11 +127,14 @@ bool target_megatron_rules(struct compilation *compilation,
 {
 	const struct ir_model *model = &ir->model;
 	bool adam = ir->job.optimizer == IR_ADAM;
+	bool muon = ir->job.optimizer == IR_MUON;
 
 	*rules = (struct target_rules){
-		/* ZeRO 1 is --use-distributed-optimizer, which knows Adam only;
-		 * 2 and 3 are Megatron-FSDP, which takes over a rank's whole model. */
-		.zero = { true, adam, adam, adam },
+		/* ZeRO 1 is --use-distributed-optimizer, which knows Adam, and deals
+		 * Muon's matrices out whole (core/optimizer/layer_wise_optimizer.py);
+		 * 2 and 3 are Megatron-FSDP, which takes over a rank's whole model
+		 * and knows Adam only. */
+		.zero = { true, adam || muon, adam, adam },
 		.zero_searched = { true, true },
 		/* --overlap-grad-reduce, --overlap-param-gather */
 		.overlap_reduce = true,
@@ -137,9 +146,19 @@ bool target_megatron_rules(struct compilation *compilation,
 			   "Megatron-LM has no optimizer '%s'",
 			   optimizer_name(ir->job.optimizer));
 		diag_help(&compilation->diags,
-			  "use 'optimizer = adam' or 'sgd', or leave 'target' out");
+			  "use 'optimizer = adam', 'muon' or 'sgd', or leave 'target' out");
 		return false;
 	}
+	if (muon && ir->job.precision == IR_FP16) {
+		diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
+			   "Megatron-LM has no optimizer 'muon' in fp16");
+		diag_help(&compilation->diags,
+			  "use 'precision = bf16', or 'optimizer = adam'");
+		return false;
+	}
+	if (muon)
+		ADD_RULE(rules, whole_groups,
+			 "Megatron-LM shares the states of 'muon' out over all replicas");
 	ADD_RULE(rules, interleaving,
 		 "Megatron-LM interleaves only where pipeline > 1");
 	if (ir->job.domain[VARIABLE_ZERO].given)

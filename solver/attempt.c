@@ -269,14 +269,13 @@ bool attempts_deal(const struct attempts *attempts, const struct choice *choice,
 
 /* ---- prices ---- */
 
-double attempts_parameter_bytes(const struct problem *problem,
-				const struct choice *choice, double replicas)
+struct share attempts_share(const struct problem *problem,
+			    const struct choice *choice)
 {
-	const struct problem_memory *memory = &problem->memory;
+	struct choice all = *choice;
 
-	return memory->weight_bytes / (choice->zero >= 3 ? replicas : 1) +
-	       memory->gradient_bytes / (choice->zero >= 2 ? replicas : 1) +
-	       memory->optimizer_bytes / (choice->zero >= 1 ? replicas : 1);
+	all.shard_level = 0;
+	return share_of(problem, &all, NULL);
 }
 
 double attempts_least_bytes(const struct attempts *attempts,
@@ -284,12 +283,7 @@ double attempts_least_bytes(const struct attempts *attempts,
 			    const uint32_t *chunk_first)
 {
 	const struct problem *problem = attempts->problem;
-	const struct problem_shape *shape = &problem->shape[choice->shape];
-	double replicas = (double)choice->data * shape->context;
-	double ranks = replicas * shape->tensor;
-	double each = attempts_parameter_bytes(problem, choice, replicas);
-	double expert = attempts_parameter_bytes(problem, choice, ranks /
-			((double)shape->expert * shape->expert_tensor));
+	struct share share = attempts_share(problem, choice);
 	double fullest = 0;
 
 	for (uint32_t k = 0; k < choice->pipeline; k++) {
@@ -304,11 +298,12 @@ double attempts_least_bytes(const struct attempts *attempts,
 				const struct problem_weight *weight =
 					problem_weight_at(problem, choice->shape, class);
 
-				bytes += weight->parameters * each +
-					 weight->expert_parameters * expert;
+				bytes += share_least_bytes(&share,
+							   holding_of(weight));
 				/* Where its pair is, it is there once. */
 				if (class == problem->tied_class)
-					bytes -= weight->tied_parameters * each;
+					bytes -= weight->tied_parameters *
+						 share.parameter_bytes;
 				if (!choice->recompute_layers)
 					bytes += flight * problem_cost_at(problem,
 						choice->shape, class,

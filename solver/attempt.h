@@ -9,6 +9,7 @@
 
 #include "solver/deadline.h"
 #include "solver/incumbent.h"
+#include "solver/share.h"
 #include "solver/space.h"
 
 struct attempts {
@@ -60,9 +61,10 @@ bool attempts_place(const struct attempts *attempts, const struct choice *choice
 bool attempts_deal(const struct attempts *attempts, const struct choice *choice,
 		   uint32_t lighter, uint32_t *chunk_first);
 
-/* Bytes of one parameter and what belongs to it, on one of so many replicas. */
-double attempts_parameter_bytes(const struct problem *problem,
-				const struct choice *choice, double replicas);
+/* What one parameter brings with it where all replicas share out what the choice
+ * says; for share_least_bytes. */
+struct share attempts_share(const struct problem *problem,
+			    const struct choice *choice);
 
 /* What the fullest device surely holds: parameters and what belongs to them, and
  * the activations of the micro-batches in flight under 1F1B. */

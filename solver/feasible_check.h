@@ -98,10 +98,8 @@ const struct class_cost *feasible_price_of(const struct check *c,
 double feasible_held(const struct site *site, const struct stage_cost *cost,
 		     uint32_t stage);
 
-/* Optimizer states and step of the fullest device of pipeline rank k, matrices
- * dealt out whole. */
-double feasible_states_bytes(const struct check *c, uint32_t k);
-double feasible_step_s(const struct check *c, uint32_t k);
+/* Fills optimizer states and step of pipeline rank k, whose parameters are known. */
+void feasible_price_optimizer(struct check *c, uint32_t k);
 
 /* Operation q of device k in its documented order. */
 struct feasible_operation {

@@ -238,7 +238,7 @@ static void price_update(struct check *c, uint32_t k, double tied_s)
 			sync->gather_bytes);
 	stage->gather_exposed_s = fmax(0, stage->gather_s -
 		(sync->overlap_gather ? stage->forward_s : 0));
-	stage->step_s = feasible_step_s(c, k);
+	feasible_price_optimizer(c, k);
 }
 
 static void price_site(struct check *c, struct site *site)

@@ -98,7 +98,6 @@ void feasible_price_memory(struct check *c)
 				   memory->weight_bytes;
 		part->gradients = feasible_held(site, stage, 2) *
 				  memory->gradient_bytes;
-		part->optimizer = feasible_states_bytes(c, k);
 		part->activations = replay_activations(c, k);
 		part->working += two_layers(c, site, k) * whole_bytes;
 		part->reserve = memory->reserve_bytes +

@@ -51,36 +51,31 @@ static double loose_elements(const struct check *c, uint32_t k, bool experts,
 	return (all - pile->elements) / sharers(feasible_site(c, k), experts);
 }
 
-double feasible_states_bytes(const struct check *c, uint32_t k)
+/* Matrices go to devices whole: one has the largest, and one the mean or more. */
+static void price_kind(struct check *c, uint32_t k, bool experts)
 {
 	const struct site *site = feasible_site(c, k);
 	const struct problem_memory *memory = &site->problem->memory;
-	double bytes = 0;
+	const struct problem_sync *sync = &site->problem->sync;
+	struct stage_cost *stage = &c->stage[k];
+	struct pile pile = pile_of(c, k, experts);
+	double loose = loose_elements(c, k, experts, &pile);
+	double states = fmax(pile.elements / sharers(site, experts), pile.largest);
+	double step_s = fmax(pile.step_s / sharers(site, experts), pile.longest_s);
 
-	for (int e = 0; e < 2; e++) {
-		struct pile pile = pile_of(c, k, e);
-		double mean = pile.elements / sharers(site, e);
-
-		bytes += loose_elements(c, k, e, &pile) * memory->optimizer_bytes +
-			 fmax(mean, pile.largest) * memory->matrix_bytes;
-	}
-	return bytes;
+	stage->matrix_parameters += pile.elements;
+	stage->matrix_states += states;
+	stage->matrix_step_s += step_s;
+	stage->memory.optimizer += loose * memory->optimizer_bytes +
+				   states * memory->matrix_bytes;
+	stage->step_s += step_s;
+	if (sync->step_bytes > 0)
+		stage->step_s += loose * sync->step_bytes /
+				 sync->memory_bandwidth_Bps;
 }
 
-double feasible_step_s(const struct check *c, uint32_t k)
+void feasible_price_optimizer(struct check *c, uint32_t k)
 {
-	const struct site *site = feasible_site(c, k);
-	const struct problem_sync *sync = &site->problem->sync;
-	double step_s = 0;
-
-	for (int e = 0; e < 2; e++) {
-		struct pile pile = pile_of(c, k, e);
-		double mean_s = pile.step_s / sharers(site, e);
-
-		if (sync->step_bytes > 0)
-			step_s += loose_elements(c, k, e, &pile) *
-				  sync->step_bytes / sync->memory_bandwidth_Bps;
-		step_s += fmax(mean_s, pile.longest_s);
-	}
-	return step_s;
+	price_kind(c, k, false);
+	price_kind(c, k, true);
 }

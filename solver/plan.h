@@ -95,7 +95,8 @@ struct stage_cost {
 	double reduce_exposed_s;	/* and what no backward hides */
 	double gather_s;		/* parameter gather, whole */
 	double gather_exposed_s;
-	double step_s;			/* optimizer step */
+	double step_s;			/* optimizer step, */
+	double matrix_step_s;		/*   of this that of matrices */
 	struct stage_memory memory;
 };
 

@@ -336,6 +336,8 @@ static void price_sync(struct pricing *pricing, uint32_t rank)
 		price_exposed(stage->gather_s, sync->overlap_gather,
 			      stage->forward_s - pricing->after_s[rank]);
 	stage->step_s = share_step(&pricing->share, held);
+	if (pricing->share.matrices)
+		stage->matrix_step_s = share_matrix_step(&pricing->share, held);
 }
 
 /* The states of matrices are their own. */

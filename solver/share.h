@@ -150,6 +150,16 @@ static inline double share_matrix_states(const struct share *share,
 		    held.expert_matrices.parameters / share->expert_dealt);
 }
 
+/* The step of the matrices of the device that takes longest for those of each kind. */
+static inline double share_matrix_step(const struct share *share,
+				       struct holding held)
+{
+	return most(held.matrices.largest_step_s,
+		    held.matrices.step_s / share->dealt) +
+	       most(held.expert_matrices.largest_step_s,
+		    held.expert_matrices.step_s / share->expert_dealt);
+}
+
 /* What the fullest replica has of something more than the mean of all: it has the
  * largest matrix at least. */
 static inline double share_uneven(double largest, double sum, double dealt)

@@ -94,11 +94,7 @@ void view_load(struct view *view, const struct attempts *attempts,
 {
 	const struct problem *problem = attempts->problem;
 	const struct problem_shape *shape = &problem->shape[choice->shape];
-	double replicas = (double)choice->data * shape->context;
-	double experts = replicas * shape->tensor /
-			 ((double)shape->expert * shape->expert_tensor);
-	double each = attempts_parameter_bytes(problem, choice, replicas);
-	double expert = attempts_parameter_bytes(problem, choice, experts);
+	struct share share = attempts_share(problem, choice);
 	struct sharding sharding = sharding_of(&view->network, &view->placement,
 					       shape, view->group, 0);
 	struct layer_setting setting = {
@@ -121,8 +117,8 @@ void view_load(struct view *view, const struct attempts *attempts,
 		view->parameters[i + 1] = view->parameters[i] + weight->parameters +
 					  weight->expert_parameters;
 		view->held_bytes[i + 1] = view->held_bytes[i] +
-					  weight->parameters * each +
-					  weight->expert_parameters * expert;
+					  share_least_bytes(&share,
+							    holding_of(weight));
 		view->kept_bytes[i + 1] = view->kept_bytes[i] +
 			problem_cost_at(problem, choice->shape, class,
 					choice->recompute)->saved_bytes;

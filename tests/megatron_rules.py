@@ -290,6 +290,14 @@ class Derived:
             grid = self.expert * self.expert_tensor * self.pipeline
             demand(self.world // grid % self.instances == 0,
                    "instances do not divide the replicas of experts")
+        if self.arguments.get("--optimizer") == "muon":
+            # Checked for every optimizer that is not built in; the distributed
+            # optimizer is then the layer-wise one, which has one instance.
+            demand(not fsdp, "muon with Megatron-FSDP")
+            demand("--fp16" not in self.arguments, "muon in fp16")
+            demand(self.instances == 1, "muon with several instances")
+        else:
+            demand("--muon-tp-mode" not in self.arguments, "a flag of muon")
         if "--overlap-param-gather" in self.arguments:
             demand("--use-distributed-optimizer" in self.arguments,
                    "overlapping gathers without the distributed optimizer")

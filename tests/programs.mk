@@ -74,6 +74,10 @@ unit_tests += %D%/unit/lower_test
 %C%_unit_lower_test_SOURCES = %D%/unit/lower_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_lower_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/matrices_test
+%C%_unit_matrices_test_SOURCES = %D%/unit/matrices_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_matrices_test_LDADD = $(cmocka_libs)
+
 unit_tests += %D%/unit/mixed_test
 %C%_unit_mixed_test_SOURCES = %D%/unit/mixed_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_mixed_test_LDADD = $(cmocka_libs)

@@ -19,7 +19,7 @@
 #include "tests/prop/random_problem.h"
 #include "tests/prop/trial.h"
 
-#define NUMBERS 32
+#define NUMBERS 35
 #define COUNTS 17
 #define OTHERS 6
 #define TAMPERS (NUMBERS + COUNTS + OTHERS)
@@ -34,6 +34,8 @@ static void tamper_number(struct plan *plan, uint32_t which)
 		&plan->breakdown.pipeline_s, &plan->breakdown.bubble_s,
 		&plan->breakdown.data_s, &plan->breakdown.optimizer_s,
 		&stage->parameters, &stage->expert_parameters,
+		&stage->matrix_parameters, &stage->matrix_states,
+		&stage->matrix_step_s,
 		&stage->forward_s, &stage->backward_s,
 		&stage->compute_s, &stage->tensor_s, &stage->context_s,
 		&stage->expert_s, &stage->sharding_s, &stage->send_s,

@@ -387,11 +387,96 @@ static void test_variables(void **state)
 	arena_release(&small.arena);
 }
 
+/* Of 10 parameters of a layer 8 are in two matrices, of 5 and 3, with 6 bytes of
+ * states; their steps take 4 s, the longer one 3. */
+static void use_matrices(struct small *small)
+{
+	small->weight[0].matrices = (struct problem_matrices){ 8, 4, 5, 3 };
+	small->problem.memory.matrix_bytes = 6;
+	small->problem.whole_matrices = true;
+	assert_null(problem_check(&small->problem));
+}
+
+/* A stage of two layers has 4 parameters x 12 and 16 x 6 bytes of states, and steps
+ * in 4 x 8 / 16 + 2 x 4 s. */
+static void test_matrices(void **state)
+{
+	struct small small;
+	const struct stage_cost *stage;
+
+	(void)state;
+	small_init(&small);
+	use_matrices(&small);
+	use_pipeline(&small);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	stage = &small.plan.stage[0];
+	assert_float_equal(stage->memory.optimizer, 48 + 96, 0);
+	assert_float_equal(stage->memory.gradients, 80, 0);
+	assert_float_equal(stage->step_s, 10, 1e-9);
+	assert_float_equal(stage->matrix_step_s, 8, 1e-9);
+	assert_float_equal(small.plan.time_s, 40, 1e-9);
+	arena_release(&small.arena);
+}
+
+/* Two replicas. Of four layers each has 4 of 8 parameters x 12 and half of 32 x 6
+ * bytes, and steps in 4 x 8 / 16 + 16 / 2 s. Of one layer one has 1 x 12 bytes, and 5
+ * of the 8 in matrices x 6; the step is 1 x 8 / 16, and the longer one of 3 s. */
+static void test_matrices_dealt(void **state)
+{
+	struct small small;
+	const struct stage_cost *stage;
+
+	(void)state;
+	small_init(&small);
+	use_matrices(&small);
+	use_data(&small, 1);
+	price_plan(&small.problem, &small.arena, &small.plan);
+	stage = &small.plan.stage[0];
+	assert_float_equal(stage->memory.optimizer, 48 + 96, 0);
+	assert_float_equal(stage->step_s, 2 + 8, 1e-9);
+	assert_float_equal(stage->matrix_states, 16, 0);
+	small.run[0].count = 1;
+	small.first[1] = 1;
+	price_plan(&small.problem, &small.arena, &small.plan);
+	stage = &small.plan.stage[0];
+	assert_float_equal(stage->memory.optimizer, 12 + 30, 0);
+	assert_float_equal(stage->memory.parameters, 20, 0);
+	assert_float_equal(stage->step_s, 0.5 + 3, 1e-9);
+	assert_float_equal(stage->matrix_states, 5, 0);
+	assert_float_equal(stage->matrix_parameters, 8, 0);
+	arena_release(&small.arena);
+}
+
+/* What no optimizer can mean. */
+static void test_matrices_wrong(void **state)
+{
+	struct small small;
+
+	(void)state;
+	small_init(&small);
+	use_matrices(&small);
+	small.problem.zero[2] = true;
+	assert_non_null(problem_check(&small.problem));
+	small.problem.zero[2] = false;
+	small.weight[0].matrices.largest = 9;
+	assert_non_null(problem_check(&small.problem));
+	small.weight[0].matrices.largest = 5;
+	small.weight[0].matrices.parameters = 11;
+	assert_non_null(problem_check(&small.problem));
+	small.weight[0].matrices.parameters = 8;
+	small.problem.whole_matrices = false;
+	assert_non_null(problem_check(&small.problem));
+	arena_release(&small.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pipeline),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_matrices),
+		cmocka_unit_test(test_matrices_dealt),
+		cmocka_unit_test(test_matrices_wrong),
 		cmocka_unit_test(test_all_reduce),
 		cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_zero),

@@ -539,6 +539,7 @@ static void optimizers(void **state)
 		{ IR_SGD_MOMENTUM, 4 + 4, 18 + 8 },
 		{ IR_ADAFACTOR, 4, 18 },
 		{ IR_ADAM_8BIT, 4 + 2 + 2 * 4.0 / 256, 18 + 4 + 4 * 4.0 / 256 },
+		{ IR_MUON, 4 + 8, 18 + 16 },	/* of what is in no matrix */
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -551,6 +552,58 @@ static void optimizers(void **state)
 				   known[i].bytes, 0);
 		assert_float_equal(problem->sync.step_bytes, known[i].step, 0);
 	}
+}
+
+/* A block under Muon: 1024-wide products of a small Llama with grouped queries, 2 x
+ * 1024 x 1024 + 2 x 1024 x 256 + 3 x 1024 x 2816 parameters in matrices and two norms
+ * besides; none elsewhere. ZeRO 2 and 3 would cut them. */
+static void muon(void **state)
+{
+	struct ir *ir = small_llama(*state);
+	const struct problem *problem;
+	const struct problem_weight *block;
+
+	ir->job.optimizer = IR_MUON;
+	problem = make(*state, ir);
+	assert_true(problem->whole_matrices);
+	assert_exact(problem->memory.matrix_bytes, 4 + 4);
+	block = problem_weight_at(problem, find_shape(problem, 1, 1, false, 1), 1);
+	assert_exact(block->matrices.parameters, 11272192);
+	assert_exact(block->parameters, 11272192 + 2 * 1024);
+	assert_true(block->matrices.step_s > 0);
+	for (uint32_t i = 0; i < 3; i += 2)
+		assert_exact(problem_weight_at(problem, 0, i)->matrices.parameters,
+			     0);
+	assert_true(problem->zero[0] && problem->zero[1]);
+	SET_DOMAIN(*state, ir, VARIABLE_ZERO, 1, 2);
+	problem = make(*state, ir);
+	assert_true(problem->zero[1] && !problem->zero[2]);
+	SET_DOMAIN(*state, ir, VARIABLE_ZERO, 2, 3);
+	refusal(*state, ir, E_SEARCH_VALUE, 70 + VARIABLE_ZERO);
+}
+
+/* Megatron-LM deals them out over all replicas, and has no Muon in fp16. */
+static void muon_of_megatron(void **state)
+{
+	struct ir *ir = small_llama(*state);
+	struct predicate_input input = { .stage_count = 0 };
+	const struct problem *problem;
+
+	ir->job.optimizer = IR_MUON;
+	ir->job.target = IR_TARGET_MEGATRON;
+	ir->job.span = (struct span){ .begin = 5, .end = 6 };
+	problem = make(*state, ir);
+	assert_true(problem->zero[1]);
+	assert_int_equal(problem->requirement_count, 2);
+	for (int level = 0; level < 2; level++) {
+		double holds;
+
+		input.value[VARIABLE_SHARD_LEVEL] = level;
+		holds = predicate_evaluate(&problem->requirement[0], &input);
+		assert_int_equal(holds > 0, level == 0);
+	}
+	ir->job.precision = IR_FP16;
+	refusal(*state, ir, E_TARGET_RULE, 5);
 }
 
 /* 180 ways to cut (tensor 1 to 16, both ways of sequence, 20 powers of two for
@@ -641,6 +694,8 @@ int main(void)
 		TEST(expert_refusals),
 		TEST(what_is_asked_for),
 		TEST(optimizers),
+		TEST(muon),
+		TEST(muon_of_megatron),
 		TEST(too_many_shapes),
 		TEST(examples),
 	};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which weights Muon steps as matrices, and how long that takes.
+ */
+#include "compiler/matrices.h"
+
+#include <math.h>
+
+#include "compiler/operator_time.h"
+
+enum { NEWTON_SCHULZ_ITERATIONS = 5 };
+
+bool operator_has_matrix(const struct ir_operator *operator)
+{
+	return operator->kind == IR_LINEAR || operator->kind == IR_ROUTER;
+}
+
+double matrix_orthogonalise_s(const struct ir_device *device, double rows,
+			      double columns)
+{
+	double r = fmin(rows, columns), c = fmax(rows, columns);
+
+	return NEWTON_SCHULZ_ITERATIONS *
+	       (operator_time_gemm(device, IR_BF16, r, c, r) +
+		operator_time_gemm(device, IR_BF16, r, r, r) +
+		operator_time_gemm(device, IR_BF16, r, r, c));
+}
+
+/* What is kept as one weight, and how long its step takes if its parts are stepped
+ * apart; the same from extent, to extents added up. */
+struct kept_matrix {
+	double from, to;
+	double elements, step_s;
+	uint32_t parts;
+};
+
+struct counting {
+	const struct ir *ir;
+	const struct ir_class *class;
+	const struct layout_result *result;
+	double s_per_parameter;		/* besides the products */
+	uint32_t *first;		/* by operator: that whose weight it is part of */
+	struct kept_matrix *kept;	/* by operator */
+};
+
+/* ---- what a framework keeps as one weight ---- */
+
+#define WAY_MAX 4	/* norms and activations between a product and its use */
+
+/* The product that a value comes from, perhaps by way of norms and activations. */
+static uint32_t product_behind(const struct ir_class *class, uint32_t value)
+{
+	for (int i = 0; i < WAY_MAX; i++) {
+		uint32_t producer = class->value[value].producer;
+
+		if (producer == IR_NONE)
+			return IR_NONE;
+		switch (class->operator[producer].kind) {
+		case IR_LINEAR:
+			return producer;
+		case IR_RMSNORM:
+		case IR_LAYERNORM:
+		case IR_GELU:
+		case IR_SILU:
+		case IR_RELU:
+			value = class->operator[producer].input[0];
+			break;
+		default:
+			return IR_NONE;
+		}
+	}
+	return IR_NONE;
+}
+
+static uint32_t earlier(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Products that read the same value and meet in an attention or at a gate are one. */
+static void join_inputs(struct counting *counting, const struct ir_operator *meeting)
+{
+	const struct ir_class *class = counting->class;
+	uint32_t product[OPERATOR_INPUT_MAX];
+
+	for (uint32_t i = 0; i < meeting->input_count; i++) {
+		product[i] = product_behind(class, meeting->input[i]);
+		for (uint32_t j = 0; j < i && product[i] != IR_NONE; j++) {
+			uint32_t one;
+
+			if (product[j] == IR_NONE ||
+			    class->operator[product[i]].input[0] !=
+				    class->operator[product[j]].input[0])
+				continue;
+			one = earlier(counting->first[product[i]],
+				      counting->first[product[j]]);
+			counting->first[product[i]] = one;
+			counting->first[product[j]] = one;
+		}
+	}
+}
+
+static void join_products(struct counting *counting)
+{
+	const struct ir_class *class = counting->class;
+
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		counting->first[i] = i;
+	if (counting->ir->job.target != IR_TARGET_MEGATRON)
+		return;
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		if (class->operator[i].kind == IR_ATTENTION ||
+		    class->operator[i].kind == IR_MULTIPLY)
+			join_inputs(counting, &class->operator[i]);
+}
+
+/* ---- matrices ---- */
+
+static double step_s(const struct counting *counting, double from, double to)
+{
+	return matrix_orthogonalise_s(&counting->ir->topology.device, from, to) +
+	       from * to * counting->s_per_parameter;
+}
+
+static void add_part(struct counting *counting, uint32_t index)
+{
+	const struct operator_cost *cost = &counting->result->operator[index];
+	struct kept_matrix *kept = &counting->kept[counting->first[index]];
+
+	kept->from = cost->weight_from;
+	kept->to += cost->weight_to;
+	kept->elements += cost->weight_from * cost->weight_to;
+	kept->step_s += step_s(counting, cost->weight_from, cost->weight_to);
+	kept->parts++;
+}
+
+static void add_matrices(const struct kept_matrix *kept, double count,
+			 struct problem_matrices *to)
+{
+	to->parameters += count * kept->elements;
+	to->step_s += count * kept->step_s;
+	to->largest = fmax(to->largest, kept->elements);
+	to->largest_step_s = fmax(to->largest_step_s, kept->step_s);
+}
+
+void matrices_fill(const struct ir *ir, const struct ir_class *class,
+		   const struct layout_result *result, double step_bytes,
+		   double bandwidth_Bps, struct arena *scratch,
+		   struct problem_weight *weight)
+{
+	struct counting counting = {
+		.ir = ir,
+		.class = class,
+		.result = result,
+		.s_per_parameter = step_bytes / bandwidth_Bps,
+		.first = ARENA_ARRAY(scratch, uint32_t, class->operator_count),
+		.kept = ARENA_ARRAY(scratch, struct kept_matrix,
+				    class->operator_count),
+	};
+
+	join_products(&counting);
+	for (uint32_t i = 0; i < class->operator_count; i++)
+		if (operator_has_matrix(&class->operator[i]))
+			add_part(&counting, i);
+	for (uint32_t i = 0; i < class->operator_count; i++) {
+		const struct operator_cost *cost = &result->operator[i];
+		struct kept_matrix *kept = &counting.kept[i];
+
+		if (!kept->parts)
+			continue;
+		if (kept->parts == 2)	/* gate and up; key and value of a latent */
+			kept->step_s = step_s(&counting, kept->from, kept->to);
+		add_matrices(kept, cost->weight_count,
+			     cost->is_expert ? &weight->expert_matrices :
+					       &weight->matrices);
+	}
+}

@@ -1,0 +1,1 @@
+nestc compile muon-fp16.nest --emit=manifest -o plan.json

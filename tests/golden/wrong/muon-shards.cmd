@@ -1,0 +1,1 @@
+nestc compile muon-shards.nest --emit=manifest -o plan.json
