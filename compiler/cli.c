@@ -233,6 +233,16 @@ static bool check_options(const struct reading *reading)
 		cli_complain("'compile' takes one --solver; 'nestc compare' puts several side by side");
 		return false;
 	}
+	if (cli->command == COMMAND_EXPLAIN &&
+	    (cli->why_not != NULL) + (cli->top > 0) + (cli->layer != NULL) > 1) {
+		cli_complain("'--why-not', '--top' and '--layer' ask for different things: give one");
+		return false;
+	}
+	if (cli->command == COMMAND_EXPLAIN && cli->json && !cli->why_not &&
+	    !cli->top) {
+		cli_complain("'--json' of explain goes with '--why-not' or '--top'; 'nestc compile --emit=manifest' writes the plan itself");
+		return false;
+	}
 	if (cli->command == COMMAND_CHECK && cli->fmt_diff && !cli->fix) {
 		cli_complain("'--diff' of check shows what '--fix' would change: give both");
 		return false;

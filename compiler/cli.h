@@ -52,6 +52,8 @@ struct option_row {
 };
 extern const struct option_row option_table[];
 
+#define TOP_MAX 50		/* of --top: each takes a search */
+
 enum dump { DUMP_NOTHING, DUMP_AST, DUMP_IR, DUMP_PROBLEM };
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
@@ -70,6 +72,8 @@ struct cli {
 	const char *job;		/* NULL: the only one */
 	const char *plan;		/* written by hand; NULL: the best */
 	const char *layer;		/* to explain; NULL: everything */
+	const char *why_not;		/* an idea to explain, or NULL */
+	uint32_t top;			/* configurations to explain; 0: the best plan */
 	struct emission *emission;
 	uint32_t emission_count;
 	const char *output;		/* -o, or NULL */

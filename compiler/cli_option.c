@@ -76,6 +76,20 @@ static bool read_gap(struct reading *reading, const char *argument)
 	return true;
 }
 
+static bool read_top(struct reading *reading, const char *argument)
+{
+	char *end;
+	long number = strtol(argument, &end, 10);
+
+	if (end == argument || *end || number < 1 || number > TOP_MAX) {
+		cli_complain("'%s' is not a number of plans: --top takes 1 to %d",
+			     argument, TOP_MAX);
+		return false;
+	}
+	reading->cli->top = (uint32_t)number;
+	return true;
+}
+
 static bool is_name(const char *text, size_t length)
 {
 	if (!length || (text[0] >= '0' && text[0] <= '9'))
@@ -195,6 +209,11 @@ bool cli_take_option(struct reading *reading, enum cli_option option,
 	case OPTION_LAYER:
 		cli->layer = argument;
 		return true;
+	case OPTION_WHY_NOT:
+		cli->why_not = argument;
+		return true;
+	case OPTION_TOP:
+		return read_top(reading, argument);
 	case OPTION_JOB:
 		cli->job = argument;
 		return true;

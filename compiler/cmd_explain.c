@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nestc explain: the long text of a diagnostic code, or where the time and the
- * memory of a job's plan go, term by term.
+ * nestc explain: the long text of a diagnostic code, where the time and the memory
+ * of a job's plan go, why it is not another one, or the best ones.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,11 @@
 #include "compiler/depfile.h"
 #include "compiler/explain_page.h"
 #include "compiler/explain_plan.h"
+#include "compiler/json_print.h"
 #include "compiler/output.h"
 #include "compiler/pipeline.h"
+#include "compiler/runners_up.h"
+#include "compiler/why_not.h"
 
 /* "E0701", in either case, or the short name "infeasible". */
 static enum diag_code find_code(const char *word)
@@ -58,29 +61,109 @@ static enum status complain_of_layer(const struct cli *cli, const struct ir *ir)
 	return STATUS_USAGE;
 }
 
+static void print_json(json_t *root, struct text *out)
+{
+	json_print(root, 0, out);
+	text_append_char(out, '\n');
+	json_decref(root);
+}
+
+static enum status explain_idea(const struct cli *cli,
+				struct compilation *compilation,
+				const struct pipeline *pipeline,
+				const struct idea *idea, struct text *out)
+{
+	struct why_not answer;
+	enum status status =
+		why_not_answer(cli, compilation, pipeline, idea, &answer);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (cli->json)
+		print_json(why_not_json(&answer), out);
+	else
+		why_not_print(&answer, out);
+	return STATUS_DONE;
+}
+
+static enum status explain_top(const struct cli *cli,
+			       struct compilation *compilation,
+			       const struct pipeline *pipeline, struct text *out)
+{
+	struct runners_up runners;
+	enum status status = runners_up_find(cli, compilation, pipeline,
+					     cli->top, &runners);
+
+	if (status != STATUS_DONE)
+		return status;
+	if (cli->json)
+		print_json(runners_up_json(&runners), out);
+	else
+		runners_up_print(&runners, compilation, out);
+	return STATUS_DONE;
+}
+
+static enum status explain_it(const struct cli *cli,
+			      struct compilation *compilation,
+			      const struct pipeline *pipeline,
+			      const struct idea *idea, struct text *out)
+{
+	const struct plan *plan = &pipeline->result.plan;
+
+	if (cli->why_not)
+		return explain_idea(cli, compilation, pipeline, idea, out);
+	if (cli->top)
+		return explain_top(cli, compilation, pipeline, out);
+	if (cli->layer && !explain_layer(compilation, pipeline->ir,
+					 pipeline->problem, plan, cli->layer,
+					 out))
+		return complain_of_layer(cli, pipeline->ir);
+	if (!cli->layer)
+		explain_plan(compilation, pipeline->ir, pipeline->problem, plan,
+			     out);
+	return STATUS_DONE;
+}
+
+/* What is wrong with an idea is wrong with the command line. */
+static enum status read_idea(const struct cli *cli,
+			     struct compilation *compilation,
+			     const struct module *module, struct idea *idea)
+{
+	struct pipeline pipeline;
+	enum status status;
+
+	if (!cli->why_not)
+		return STATUS_DONE;
+	status = pipeline_lower(compilation, module, cli->job, cli->plan,
+				&pipeline);
+	if (status != STATUS_DONE)
+		return status;
+	return idea_read(compilation, module, cli->job, cli->why_not, idea) ?
+		       STATUS_DONE : STATUS_USAGE;
+}
+
 static enum status explain_spec(const struct cli *cli,
 				struct compilation *compilation)
 {
 	struct pipeline pipeline;
 	struct outputs outputs;
 	struct text text, rule;
+	struct idea idea;
 	enum status status;
 	const struct module *module =
 		pipeline_load(cli, compilation, cli->operand[0], &status);
 
 	if (!module)
 		return status;
-	status = pipeline_run(cli, compilation, module, cli->job, &pipeline);
+	status = read_idea(cli, compilation, module, &idea);
+	if (status == STATUS_DONE)
+		status = pipeline_run(cli, compilation, module, cli->job,
+				      &pipeline);
+	text_init(&text, &compilation->arena);
+	if (status == STATUS_DONE)
+		status = explain_it(cli, compilation, &pipeline, &idea, &text);
 	if (status != STATUS_DONE)
 		return status;
-	text_init(&text, &compilation->arena);
-	if (cli->layer && !explain_layer(compilation, pipeline.ir,
-					 pipeline.problem, &pipeline.result.plan,
-					 cli->layer, &text))
-		return complain_of_layer(cli, pipeline.ir);
-	if (!cli->layer)
-		explain_plan(compilation, pipeline.ir, pipeline.problem,
-			     &pipeline.result.plan, &text);
 	outputs_init(&outputs, &compilation->arena, &compilation->diags);
 	outputs_add(&outputs, NULL, text.at, text.length);
 	if (cli->depfile) {

@@ -16,6 +16,7 @@
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
 #include "compiler/site.h"
+#include "compiler/spread.h"
 #include "compiler/time_terms.h"
 #include "lang/compilation.h"
 
@@ -270,64 +271,17 @@ static void print_memory(struct summary *summary)
 	}
 }
 
-static const char *plural(struct arena *arena, const char *noun)
-{
-	size_t length = strlen(noun);
-	bool hisses = length && (strchr("sx", noun[length - 1]) ||
-				 (length > 1 && noun[length - 1] == 'h' &&
-				  strchr("cs", noun[length - 2])));
-
-	return arena_printf(arena, "%s%s", noun, hisses ? "es" : "s");
-}
-
-/* The letter that the name of a torus' outermost dimension lacks. */
-static const char *last_dimension(const struct ir_topology *topology, uint32_t l)
-{
-	static const char *const letter[] = { "", ".y", ".z", ".w" };
-	uint32_t below = 0;
-
-	if (l + 1 < topology->level_count && topology->level[l + 1].network.joined)
-		return "";
-	while (topology->level[l - below].network.joined)
-		below++;
-	return below < 4 ? letter[below] : "";
-}
-
 static void print_dimension(struct summary *summary, const struct site *site,
 			    enum dimension dimension, const char *name)
 {
-	const struct ir_topology *topology = &site->ir->topology;
 	struct arena *arena = &summary->input->compilation->arena;
-	struct text *out = summary->out;
-	bool first = true;
+	struct text text;
 
-	for (uint32_t i = 0; i < topology->level_count; i++) {
-		uint32_t factor = site->plan.placement.factor[dimension][i];
-		const char *level = topology->level[i].name;
-
-		if (factor == 1)
-			continue;
-		if (first)
-			text_printf(out, "  %-10s", name);
-		text_append(out, first ? "" : ", ");
-		first = false;
-		if (topology->level[i].network.kind == LEVEL_RING) {
-			text_printf(out, "%u along %s%s", factor, level,
-				    last_dimension(topology, i));
-			continue;
-		}
-		if (i == 0) {
-			text_printf(out, "%u within a %s", factor, level);
-			continue;
-		}
-		text_printf(out, "%u across %s", factor,
-			    plural(arena, topology->level[i - 1].name));
-		if (i + 1 < topology->level_count)
-			text_printf(out, " in a%s %s",
-				    strchr("aeio", level[0]) ? "n" : "", level);
-	}
-	if (!first)
-		text_append_char(out, '\n');
+	text_init(&text, arena);
+	spread_describe(&site->ir->topology, &site->plan.placement, dimension,
+			&text);
+	if (text.length)
+		text_printf(summary->out, "  %-10s%s\n", name, text.at);
 }
 
 /* Dimensions in the order of a linear placement. */

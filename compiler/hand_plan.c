@@ -15,54 +15,99 @@ static bool same_span(struct span a, struct span b)
 	return a.file == b.file && a.begin == b.begin && a.end == b.end;
 }
 
-/* The number of micro-batches is no choice of the solver but a consequence of
- * others: it is fixed by a requirement, instead of the one of the search. */
-static void fix_micro_batches(struct arena *arena, struct ir_job *job,
-			      const struct ir_domain *fixed)
+/* `variable is one of these`. */
+static struct predicate predicate_member(struct arena *arena,
+					 enum plan_variable variable,
+					 const struct ir_domain *domain)
+{
+	struct predicate_step *step = ARENA_ARRAY(arena, struct predicate_step,
+						  4 * (size_t)domain->count);
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < domain->count; i++) {
+		step[at++] = (struct predicate_step){ .op = PREDICATE_VARIABLE,
+						      .variable = variable };
+		step[at++] = (struct predicate_step){ .op = PREDICATE_CONSTANT,
+						      .number = domain->at[i] };
+		step[at++] = (struct predicate_step){ .op = PREDICATE_EQUAL };
+		if (i)
+			step[at++] = (struct predicate_step){
+				.op = PREDICATE_OR };
+	}
+	return (struct predicate){ .step = step, .step_count = at };
+}
+
+/* Variables that a domain alone does not keep to a value: micro_batches follows from
+ * others, and the rest have a value of their own where they mean nothing. */
+static const enum plan_variable kept_by_requirement[] = {
+	VARIABLE_MICRO_BATCHES, VARIABLE_RECOMPUTE_LAYERS, VARIABLE_SCHEDULE,
+	VARIABLE_SHARD_LEVEL,
+};
+
+#define KEPT_COUNT (sizeof(kept_by_requirement) / sizeof(*kept_by_requirement))
+
+/* The job's requirements without the one that its search made of a domain of
+ * micro_batches that the plan replaces, and what keeps the plan's values. */
+static void fix_requirements(struct arena *arena, struct ir_job *job,
+			     const struct ir_plan *plan)
 {
 	const struct ir_domain *old = &job->domain[VARIABLE_MICRO_BATCHES];
-	struct ir_requirement *all = ARENA_ARRAY(arena, struct ir_requirement,
-						 job->requirement_count + 1);
-	struct predicate_step *step =
-		ARENA_ARRAY(arena, struct predicate_step, 3);
+	bool replaced = old->given && plan->domain[VARIABLE_MICRO_BATCHES].given;
+	struct ir_requirement *all =
+		ARENA_ARRAY(arena, struct ir_requirement,
+			    job->requirement_count + KEPT_COUNT);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < job->requirement_count; i++)
-		if (!old->given ||
+		if (!replaced ||
 		    !same_span(job->requirement[i].span, old->span))
 			all[count++] = job->requirement[i];
-	step[0] = (struct predicate_step){ .op = PREDICATE_VARIABLE,
-					   .variable = VARIABLE_MICRO_BATCHES };
-	step[1] = (struct predicate_step){ .op = PREDICATE_CONSTANT,
-					   .number = fixed->at[0] };
-	step[2] = (struct predicate_step){ .op = PREDICATE_EQUAL };
-	all[count++] = (struct ir_requirement){
-		.predicate = { .step = step, .step_count = 3 },
-		.span = fixed->span,
-	};
+	for (size_t i = 0; i < KEPT_COUNT; i++) {
+		enum plan_variable variable = kept_by_requirement[i];
+		const struct ir_domain *domain = &plan->domain[variable];
+
+		if (domain->given)
+			all[count++] = (struct ir_requirement){
+				.predicate = predicate_member(arena, variable,
+							      domain),
+				.span = domain->span,
+			};
+	}
 	for (uint32_t i = 0; i < count; i++)
 		all[i].predicate.source = i;
 	job->requirement = all;
 	job->requirement_count = count;
 }
 
-static struct ir *fix(struct arena *arena, const struct ir *ir,
-		      const struct ir_plan *plan)
+/* A search of layers to recompute says nothing about a plan that recomputes none
+ * whole. */
+static void settle_recompute(struct ir_job *job, const struct ir_plan *plan)
+{
+	if (plan->domain[VARIABLE_RECOMPUTE].given &&
+	    !plan->domain[VARIABLE_RECOMPUTE_LAYERS].given &&
+	    !ir_domain_allows(&plan->domain[VARIABLE_RECOMPUTE],
+			      RECOMPUTE_FULL))
+		job->domain[VARIABLE_RECOMPUTE_LAYERS].given = false;
+}
+
+struct ir *hand_plan_apply(struct arena *arena, const struct ir *ir,
+			   const struct ir_plan *plan)
 {
 	struct ir *fixed = ARENA_NEW(arena, struct ir);
 	struct ir_topology *topology = &fixed->topology;
 
 	*fixed = *ir;
-	if (plan->domain[VARIABLE_MICRO_BATCHES].given)
-		fix_micro_batches(arena, &fixed->job,
-				  &plan->domain[VARIABLE_MICRO_BATCHES]);
+	fixed->job.is_fixed = true;
+	fix_requirements(arena, &fixed->job, plan);
 	for (uint32_t i = 0; i <= VARIABLE_DEVICES; i++)
 		if (plan->domain[i].given)
 			fixed->job.domain[i] = plan->domain[i];
+	settle_recompute(&fixed->job, plan);
 	topology->kind = ARENA_ARRAY(arena, struct ir_kind, topology->kind_count);
 	for (uint32_t k = 0; k < topology->kind_count; k++) {
 		topology->kind[k] = ir->topology.kind[k];
-		topology->kind[k].only = fix(arena, ir->topology.kind[k].only, plan);
+		topology->kind[k].only = hand_plan_apply(
+			arena, ir->topology.kind[k].only, plan);
 	}
 	return fixed;
 }
@@ -91,7 +136,8 @@ struct ir *hand_plan_fix(struct compilation *compilation, const struct ir *ir,
 {
 	for (uint32_t i = 0; i < ir->job.plan_count; i++)
 		if (strcmp(ir->job.plan[i].name, name) == 0)
-			return fix(&compilation->arena, ir, &ir->job.plan[i]);
+			return hand_plan_apply(&compilation->arena, ir,
+					       &ir->job.plan[i]);
 	report_unknown(compilation, &ir->job, name);
 	return NULL;
 }
@@ -194,7 +240,8 @@ struct rival *hand_plan_compare(struct compilation *compilation,
 
 	for (uint32_t i = 0; i < job->plan_count; i++) {
 		rival[i].name = job->plan[i].name;
-		price(compilation, fix(&compilation->arena, ir, &job->plan[i]),
+		price(compilation,
+		      hand_plan_apply(&compilation->arena, ir, &job->plan[i]),
 		      limits, &rival[i]);
 	}
 	return rival;

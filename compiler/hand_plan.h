@@ -28,6 +28,10 @@ struct rival {
 struct ir *hand_plan_fix(struct compilation *compilation, const struct ir *ir,
 			 const char *name);
 
+/* The program with what a plan gives fixed. */
+struct ir *hand_plan_apply(struct arena *arena, const struct ir *ir,
+			   const struct ir_plan *plan);
+
 /* Prices every plan of a job; an impossible one is no error. The array has one
  * entry a plan. */
 struct rival *hand_plan_compare(struct compilation *compilation,

@@ -10,191 +10,26 @@
 #include <string.h>
 
 #include "compiler/describe.h"
+#include "compiler/inquiry.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/variable.h"
-#include "lang/base/vec.h"
 #include "lang/compilation.h"
 
 /* Asking again costs a search each time; beyond these sizes only what the
  * first search counted is said. */
 #define CONSTRAINTS_MAX 48
 #define SHAPES_RELAXED_MAX 8192
+/* Changes named for an idea that wants memory. */
+#define ADVICE_MAX 3
+#define RELUCTANCE_MOST 5
 
-enum constraint_kind {
-	CONSTRAINT_DOMAIN,		/* `tensor in { .. }` */
-	CONSTRAINT_REQUIREMENT,
-	CONSTRAINT_MEMORY,		/* a limit below the device's memory */
-	CONSTRAINT_PLACE,		/* `tensor within node` */
-	CONSTRAINT_DEVICES		/* `avoid node[17]`, `stage[0] in rack[0]` */
-};
-
-struct constraint {
-	enum constraint_kind kind;
-	uint32_t index;			/* plan variable, requirement, dimension, or the
-					 * number of a place rule */
-	struct span span;
-	bool dropped;			/* while asking */
-};
-
-struct inquiry {
-	struct compilation *compilation;
-	const struct ir *ir;
-	VEC(struct constraint) constraints;
-	struct arena arena;		/* of the last answer */
-	struct problem *problem;
-	struct solve_result result;
-	double least_bytes;		/* that the nearest plan needs */
-	const struct deadline *deadline;
-	bool unanswered;		/* a search ended before it knew */
-};
-
-static void collect(struct inquiry *inquiry)
+/* How welcome a change is: settings before wishes, wishes before limits. What
+ * is asked for is only taken back for lack of memory. */
+static int reluctance(const struct inquiry *inquiry,
+		      const struct constraint *constraint)
 {
-	struct arena *arena = &inquiry->compilation->arena;
-	const struct ir_job *job = &inquiry->ir->job;
-
-	for (uint32_t i = 0; i <= VARIABLE_DEVICES; i++) {
-		struct constraint constraint = { .kind = CONSTRAINT_DOMAIN,
-						 .index = i,
-						 .span = job->domain[i].span };
-
-		if (job->domain[i].given)
-			VEC_PUSH(&inquiry->constraints, arena, constraint);
-	}
-	for (uint32_t i = 0; i < job->requirement_count; i++) {
-		struct constraint constraint = {
-			.kind = CONSTRAINT_REQUIREMENT,
-			.index = i,
-			.span = job->requirement[i].span,
-		};
-
-		VEC_PUSH(&inquiry->constraints, arena, constraint);
-	}
-	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
-		struct constraint constraint = { .kind = CONSTRAINT_PLACE,
-						 .index = i,
-						 .span = job->within_span[i] };
-
-		if (job->within[i])
-			VEC_PUSH(&inquiry->constraints, arena, constraint);
-	}
-	for (uint32_t i = 0; i < job->place_count; i++) {
-		struct constraint constraint = { .kind = CONSTRAINT_DEVICES,
-						 .index = job->place[i].rule,
-						 .span = job->place[i].span };
-
-		if (!i || job->place[i].rule != job->place[i - 1].rule)
-			VEC_PUSH(&inquiry->constraints, arena, constraint);
-	}
-	if (job->memory_limit_bytes < inquiry->ir->topology.device.memory_bytes) {
-		struct constraint constraint = { .kind = CONSTRAINT_MEMORY,
-						 .span = job->memory_limit_span };
-
-		VEC_PUSH(&inquiry->constraints, arena, constraint);
-	}
-}
-
-/* Leaves out what one place rule says. */
-static void drop_rule(struct ir_job *job, uint32_t rule)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < job->place_count; i++)
-		if (job->place[i].rule != rule)
-			job->place[kept++] = job->place[i];
-	job->place_count = kept;
-}
-
-/* The program without the constraints that are dropped. */
-static struct ir *relaxed(struct inquiry *inquiry)
-{
-	struct arena *arena = &inquiry->compilation->arena;
-	const struct ir_job *job = &inquiry->ir->job;
-	struct ir *ir = ARENA_NEW(arena, struct ir);
-	struct ir_requirement *requirement = ARENA_ARRAY(
-		arena, struct ir_requirement, job->requirement_count);
-	uint32_t kept = 0;
-
-	*ir = *inquiry->ir;
-	ir->job.requirement = requirement;
-	ir->job.place = ARENA_ARRAY(arena, struct ir_place, job->place_count);
-	for (uint32_t i = 0; i < job->place_count; i++)
-		ir->job.place[i] = job->place[i];
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		const struct constraint *constraint =
-			&inquiry->constraints.at[i];
-
-		if (constraint->kind == CONSTRAINT_REQUIREMENT) {
-			if (constraint->dropped)
-				continue;
-			requirement[kept] = job->requirement[constraint->index];
-			requirement[kept].predicate.source = kept;
-			kept++;
-		} else if (constraint->dropped &&
-			   constraint->kind == CONSTRAINT_DOMAIN) {
-			ir->job.domain[constraint->index].given = false;
-			ir->job.domain[constraint->index].count = 0;
-		} else if (constraint->dropped &&
-			   constraint->kind == CONSTRAINT_PLACE) {
-			ir->job.within[constraint->index] = 0;
-		} else if (constraint->dropped &&
-			   constraint->kind == CONSTRAINT_DEVICES) {
-			drop_rule(&ir->job, constraint->index);
-		} else if (constraint->dropped) {
-			ir->job.memory_limit_bytes =
-				ir->topology.device.memory_bytes;
-		}
-	}
-	ir->job.requirement_count = kept;
-	return ir;
-}
-
-/* Solves without the dropped constraints. What the compiler would report on
- * the way is of no interest here. */
-static enum solve_status ask(struct inquiry *inquiry)
-{
-	/* Any plan will do. */
-	struct solve_limits limits = { .gap = 0.9,
-				       .deadline = *inquiry->deadline };
-	struct diags saved = inquiry->compilation->diags;
-
-	arena_release(&inquiry->arena);
-	arena_init(&inquiry->arena);
-	inquiry->problem =
-		problem_from_ir(inquiry->compilation, relaxed(inquiry));
-	inquiry->compilation->diags = saved;
-	if (!inquiry->problem)
-		return SOLVE_UNKNOWN;
-	memset(&inquiry->result, 0, sizeof(inquiry->result));
-	solve(inquiry->problem, &limits, &inquiry->arena, &inquiry->result);
-	inquiry->unanswered |= inquiry->result.status == SOLVE_UNKNOWN;
-	return inquiry->result.status;
-}
-
-static bool found(enum solve_status status)
-{
-	return status == SOLVE_OPTIMAL || status == SOLVE_FEASIBLE;
-}
-
-static void set_all(struct inquiry *inquiry, bool dropped)
-{
-	for (size_t i = 0; i < inquiry->constraints.count; i++)
-		inquiry->constraints.at[i].dropped = dropped;
-}
-
-/* Leaves `dropped` false for the members of a smallest conflicting set. */
-static void shrink(struct inquiry *inquiry)
-{
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		inquiry->constraints.at[i].dropped = true;
-		inquiry->constraints.at[i].dropped =
-			!found(ask(inquiry));
-	}
-}
-
-/* How welcome a change is: settings before wishes, wishes before limits. */
-static int reluctance(const struct constraint *constraint)
-{
+	if (inquiry_is_asked(inquiry, constraint) && !(inquiry->least_bytes > 0))
+		return RELUCTANCE_MOST;
 	if (constraint->kind == CONSTRAINT_MEMORY)
 		return 4;
 	if (constraint->kind == CONSTRAINT_REQUIREMENT ||
@@ -209,6 +44,16 @@ static int reluctance(const struct constraint *constraint)
 	default:
 		return 2;
 	}
+}
+
+static const char *spelling(struct inquiry *inquiry,
+			    enum plan_variable variable, uint32_t value)
+{
+	struct text text;
+
+	text_init(&text, &inquiry->compilation->arena);
+	variable_value_print(variable, value, &text);
+	return text.at;
 }
 
 static const char *degrees(struct inquiry *inquiry, const struct plan *plan,
@@ -230,23 +75,24 @@ static const char *bytes(struct inquiry *inquiry, double number)
 	return text.at;
 }
 
-static void advise_domain(struct inquiry *inquiry, enum plan_variable variable)
+static void advise_domain(struct inquiry *inquiry,
+			  const struct constraint *constraint)
 {
+	enum plan_variable variable = (enum plan_variable)constraint->index;
 	struct diags *diags = &inquiry->compilation->diags;
 	const struct plan *plan = &inquiry->result.plan;
 	const char *name = variable_name(variable);
 	const char *choice = degrees(inquiry, plan, inquiry->problem);
-	uint32_t value = variable_of_plan(variable, inquiry->problem, plan);
+	const char *value = spelling(inquiry, variable,
+				     variable_of_plan(variable, inquiry->problem,
+						      plan));
 	const char *peak = bytes(inquiry, plan->memory_peak_bytes);
 
-	if (variable == VARIABLE_RECOMPUTE)
-		diag_help(diags, "allow 'recompute in { %s }': then %s fits, with %s a device",
-			  recompute_name((enum recompute)value), choice, peak);
-	else if (variable == VARIABLE_SEQUENCE)
-		diag_help(diags, "allow 'sequence in { %s }': then %s fits, with %s a device",
-			  value ? "on" : "off", choice, peak);
+	if (inquiry_is_asked(inquiry, constraint))
+		diag_help(diags, "with '%s = %s' instead, %s fits, with %s a device",
+			  name, value, choice, peak);
 	else
-		diag_help(diags, "allow '%s in { %u }': then %s fits, with %s a device",
+		diag_help(diags, "allow '%s in { %s }': then %s fits, with %s a device",
 			  name, value, choice, peak);
 }
 
@@ -272,7 +118,7 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 
 	switch (constraint->kind) {
 	case CONSTRAINT_DOMAIN:
-		advise_domain(inquiry, (enum plan_variable)constraint->index);
+		advise_domain(inquiry, constraint);
 		return;
 	case CONSTRAINT_REQUIREMENT:
 	case CONSTRAINT_PLACE:
@@ -291,25 +137,67 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 	}
 }
 
-/* A single change that works, of those in the conflicting set. */
+/* Single changes that work, of those in the conflicting set: one, or of an idea that
+ * wants memory a few. */
 static bool advise_change(struct inquiry *inquiry, const bool *in_core)
 {
-	for (int rank = 0; rank <= 4; rank++) {
+	bool memory_is_short = inquiry->least_bytes > 0;
+	uint32_t most = inquiry->idea && memory_is_short ? ADVICE_MAX : 1;
+	uint32_t given = 0;
+
+	for (int rank = 0; rank <= RELUCTANCE_MOST; rank++) {
 		for (size_t i = 0; i < inquiry->constraints.count; i++) {
 			struct constraint *constraint =
 				&inquiry->constraints.at[i];
 
-			if (!in_core[i] || reluctance(constraint) != rank)
+			if (!in_core[i] || reluctance(inquiry, constraint) != rank)
 				continue;
-			set_all(inquiry, false);
+			inquiry_drop_all(inquiry, false);
 			constraint->dropped = true;
-			if (!found(ask(inquiry)))
+			if (!inquiry_ask(inquiry))
 				continue;
 			advise(inquiry, constraint);
-			return true;
+			if (inquiry->idea && !inquiry_is_asked(inquiry, constraint) &&
+			    !memory_is_short)
+				inquiry->idea->without = inquiry->relaxed;
+			if (++given == most)
+				return true;
 		}
 	}
-	return false;
+	return given > 0;
+}
+
+/* Of an idea that wants memory, as much as can be kept, degrees before policies. */
+static bool advise_several(struct inquiry *inquiry)
+{
+	struct diags *diags = &inquiry->compilation->diags;
+	struct text taken;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < inquiry->constraints.count; i++)
+		inquiry->constraints.at[i].dropped =
+			inquiry_is_asked(inquiry, &inquiry->constraints.at[i]);
+	if (!inquiry_ask(inquiry))
+		return false;
+	for (size_t i = 0; i < inquiry->constraints.count; i++) {
+		struct constraint *constraint = &inquiry->constraints.at[i];
+
+		if (!inquiry_is_asked(inquiry, constraint))
+			continue;
+		constraint->dropped = false;
+		constraint->dropped = !inquiry_ask(inquiry);
+	}
+	inquiry_ask(inquiry);
+	text_init(&taken, &inquiry->compilation->arena);
+	for (size_t i = 0; i < inquiry->constraints.count; i++)
+		if (inquiry->constraints.at[i].dropped)
+			text_printf(&taken, "%s%s", count++ ? " and " : "",
+				    written(inquiry,
+					    inquiry->constraints.at[i].span));
+	diag_help(diags, "without %s, %s fits, with %s a device", taken.at,
+		  degrees(inquiry, &inquiry->result.plan, inquiry->problem),
+		  bytes(inquiry, inquiry->result.plan.memory_peak_bytes));
+	return true;
 }
 
 static bool rule_avoids(const struct ir_job *job, uint32_t rule)
@@ -326,6 +214,8 @@ static void name_constraint(struct inquiry *inquiry,
 	struct diags *diags = &inquiry->compilation->diags;
 	const struct ir_job *job = &inquiry->ir->job;
 
+	if (inquiry_is_asked(inquiry, constraint))
+		return;
 	switch (constraint->kind) {
 	case CONSTRAINT_DOMAIN:
 		diag_note(diags, constraint->span,
@@ -401,10 +291,18 @@ static void report_memory(struct inquiry *inquiry,
 	uint32_t stage = nearest->memory_peak_stage;
 	const struct stage_memory *memory = &nearest->stage[stage].memory;
 
-	diag_error(diags, E_INFEASIBLE, job->span,
-		   "no plan of job '%s' fits in memory: stage %u needs %s of %s",
-		   job->name, stage, bytes(inquiry, memory->total),
-		   bytes(inquiry, job->memory_limit_bytes));
+	if (inquiry->idea)
+		diag_error(diags, E_INFEASIBLE, inquiry->idea->span,
+			   "no plan like this fits in memory: stage %u needs %s of %s, "
+			   "%s too much",
+			   stage, bytes(inquiry, memory->total),
+			   bytes(inquiry, job->memory_limit_bytes),
+			   bytes(inquiry, memory->total - job->memory_limit_bytes));
+	else
+		diag_error(diags, E_INFEASIBLE, job->span,
+			   "no plan of job '%s' fits in memory: stage %u needs %s of %s",
+			   job->name, stage, bytes(inquiry, memory->total),
+			   bytes(inquiry, job->memory_limit_bytes));
 	diag_note(diags, SPAN_NONE, "the nearest plan is %s",
 		  degrees(inquiry, nearest, problem));
 	diag_note(diags, SPAN_NONE, "its stage %u holds %s", stage,
@@ -414,13 +312,20 @@ static void report_memory(struct inquiry *inquiry,
 /* Without time to look, memory may be to blame as well. */
 static void report_conflict(struct inquiry *inquiry, bool out_of_time)
 {
+	struct diags *diags = &inquiry->compilation->diags;
 	const struct ir_job *job = &inquiry->ir->job;
+	const char *what = out_of_time ?
+				   "memory limit, requirements and search domains" :
+				   "requirements and search domains";
 
-	diag_error(&inquiry->compilation->diags, E_INFEASIBLE, job->span,
-		   out_of_time ?
-			   "no plan of job '%s' satisfies its memory limit, requirements and search domains together" :
-			   "no plan of job '%s' satisfies its requirements and search domains together",
-		   job->name);
+	if (inquiry->idea)
+		diag_error(diags, E_INFEASIBLE, inquiry->idea->span,
+			   "no plan like this satisfies the %s of job '%s'", what,
+			   job->name);
+	else
+		diag_error(diags, E_INFEASIBLE, job->span,
+			   "no plan of job '%s' satisfies its %s together",
+			   job->name, what);
 }
 
 /* What the first search counted, when asking again would take too long. */
@@ -455,28 +360,6 @@ static void blame_hardware(struct inquiry *inquiry)
 			  bytes(inquiry, failure->nearest.memory_peak_bytes));
 }
 
-/* Marks the constraints without which, the others kept, a plan exists. */
-static bool find_single_changes(struct inquiry *inquiry, bool *helps)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		set_all(inquiry, false);
-		inquiry->constraints.at[i].dropped = true;
-		helps[i] = found(ask(inquiry));
-		any |= helps[i];
-	}
-	return any;
-}
-
-static void find_core(struct inquiry *inquiry, bool *in_core)
-{
-	set_all(inquiry, false);
-	shrink(inquiry);
-	for (size_t i = 0; i < inquiry->constraints.count; i++)
-		in_core[i] = !inquiry->constraints.at[i].dropped;
-}
-
 /* Where memory is short, each constraint that alone stands in the way is one of
  * every conflicting set, and cheaper to find than a smallest set. False, with nothing
  * named, when some search ended before it knew. */
@@ -486,25 +369,27 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	bool *named = ARENA_ARRAY(&inquiry->compilation->arena, bool,
 				  inquiry->constraints.count);
 
-	set_all(inquiry, true);
-	if (!found(ask(inquiry))) {
+	inquiry_drop_all(inquiry, true);
+	if (!inquiry_ask(inquiry)) {
 		if (!inquiry->unanswered)
 			blame_hardware(inquiry);
 		return !inquiry->unanswered;
 	}
-	if (!memory_is_short || !find_single_changes(inquiry, named))
-		find_core(inquiry, named);
+	if (!memory_is_short || !inquiry_single_changes(inquiry, named))
+		inquiry_find_core(inquiry, named);
 	if (inquiry->unanswered)
 		return false;
 	for (size_t i = 0; i < inquiry->constraints.count; i++)
 		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
-	if (!advise_change(inquiry, named))
-		diag_help(diags, inquiry->unanswered ?
-			  "loosen one of these; which one is enough was not found out within the "
-			  "time limit" :
-			  "loosen one of these; more requirements conflict, so another "
-			  "message may follow");
+	if (advise_change(inquiry, named) ||
+	    (inquiry->idea && memory_is_short && advise_several(inquiry)))
+		return true;
+	diag_help(diags, inquiry->unanswered ?
+		  "loosen one of these; which one is enough was not found out within the "
+		  "time limit" :
+		  "loosen one of these; more requirements conflict, so another "
+		  "message may follow");
 	return true;
 }
 
@@ -544,6 +429,49 @@ static void report_kinds(struct inquiry *inquiry,
 	diag_help(diags, "add children, allow more recomputation or sharding, or loosen a requirement");
 }
 
+/* A rule of the target is no constraint that could be dropped. */
+static void report_rules(struct inquiry *inquiry, const struct problem *problem,
+			 const struct solve_failure *failure)
+{
+	for (uint32_t i = 0; failure->removed_by && i < problem->requirement_count;
+	     i++) {
+		uint32_t source = problem->requirement[i].source;
+
+		if (failure->removed_by[i] &&
+		    problem_requirement(problem, source)->rule)
+			diag_note(&inquiry->compilation->diags, SPAN_NONE,
+				  "a rule of the target stands in the way: %s",
+				  problem_requirement(problem, source)->rule);
+	}
+}
+
+static void report(struct inquiry *inquiry, const struct problem *problem,
+		   const struct solve_result *result)
+{
+	const struct ir *ir = inquiry->ir;
+
+	inquiry_begin(inquiry);
+	if (result->failure.has_nearest) {
+		inquiry->least_bytes =
+			result->failure.nearest.memory_peak_bytes;
+		report_memory(inquiry, problem, &result->failure.nearest);
+	} else {
+		report_conflict(inquiry, result->failure.out_of_time);
+		report_rules(inquiry, problem, &result->failure);
+	}
+	if (ir->topology.kind_count &&
+	    (!inquiry->idea || inquiry->least_bytes > 0))
+		report_kinds(inquiry, &result->failure);
+	else if (inquiry->constraints.count > CONSTRAINTS_MAX ||
+		 problem->shape_count > SHAPES_RELAXED_MAX ||
+		 !explain(inquiry, result->failure.has_nearest))
+		report_removed(inquiry, problem, &result->failure);
+	if (inquiry->unanswered || result->failure.out_of_time)
+		diag_note(&inquiry->compilation->diags, SPAN_NONE,
+			  "more about the reasons takes more time than --time-limit leaves");
+	inquiry_end(inquiry);
+}
+
 void infeasible_report(struct compilation *compilation, const struct ir *ir,
 		       const struct problem *problem,
 		       const struct solve_result *result,
@@ -552,23 +480,18 @@ void infeasible_report(struct compilation *compilation, const struct ir *ir,
 	struct inquiry inquiry = { .compilation = compilation, .ir = ir,
 				   .deadline = deadline };
 
-	arena_init(&inquiry.arena);
-	collect(&inquiry);
-	if (result->failure.has_nearest) {
-		inquiry.least_bytes =
-			result->failure.nearest.memory_peak_bytes;
-		report_memory(&inquiry, problem, &result->failure.nearest);
-	} else {
-		report_conflict(&inquiry, result->failure.out_of_time);
-	}
-	if (ir->topology.kind_count)
-		report_kinds(&inquiry, &result->failure);
-	else if (inquiry.constraints.count > CONSTRAINTS_MAX ||
-		 problem->shape_count > SHAPES_RELAXED_MAX ||
-		 !explain(&inquiry, result->failure.has_nearest))
-		report_removed(&inquiry, problem, &result->failure);
-	if (inquiry.unanswered || result->failure.out_of_time)
-		diag_note(&compilation->diags, SPAN_NONE,
-			  "more about the reasons takes more time than --time-limit leaves");
-	arena_release(&inquiry.arena);
+	report(&inquiry, problem, result);
+}
+
+void infeasible_report_idea(struct compilation *compilation, const struct ir *ir,
+			    const struct problem *problem,
+			    const struct solve_result *result,
+			    const struct deadline *deadline,
+			    struct infeasible_idea *idea)
+{
+	struct inquiry inquiry = { .compilation = compilation, .ir = ir,
+				   .idea = idea, .deadline = deadline };
+
+	idea->without = NULL;
+	report(&inquiry, problem, result);
 }

@@ -337,6 +337,8 @@ struct ir_job {
 	uint32_t objective_count;
 	struct ir_plan *plan;
 	uint32_t plan_count;
+	bool is_fixed;			/* some variables have the values of a plan, and
+					 * keep them also where they would mean nothing */
 	struct ir_profile profile;
 	double memory_limit_bytes;	/* device memory, or less where required */
 	struct span memory_limit_span;
@@ -357,6 +359,12 @@ struct record;
  * reported errors. */
 struct ir *lower_job(struct compilation *compilation,
 		     const struct module *module, const char *job_name);
+
+/* What the items of an idea (parse_items) fix of a job that can be lowered, as a plan
+ * of it without a name. False after reported errors. */
+bool lower_idea(struct compilation *compilation, const struct module *module,
+		const char *job_name, const struct ast *items,
+		struct ir_plan *plan);
 
 /* The parameters of a model by itself, for compilation.count_parameters. */
 bool model_count_parameters(const struct eval *eval, const struct record *model,

@@ -56,6 +56,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/hand_plan.h \
 	%D%/infeasible.c \
 	%D%/infeasible.h \
+	%D%/inquiry.c \
+	%D%/inquiry.h \
 	%D%/ir.c \
 	%D%/ir.h \
 	%D%/ir_print.c \
@@ -155,12 +157,19 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/recompute_module.c \
 	%D%/recompute_module.h \
 	%D%/recompute_modules.def \
+	%D%/runners_up.c \
+	%D%/runners_up.h \
+	%D%/runners_up_print.c \
 	%D%/site.c \
 	%D%/site.h \
+	%D%/spread.c \
+	%D%/spread.h \
 	%D%/target.h \
 	%D%/target_megatron.c \
 	%D%/text_diff.c \
 	%D%/text_diff.h \
+	%D%/time_facts.c \
+	%D%/time_facts.h \
 	%D%/time_terms.c \
 	%D%/time_terms.def \
 	%D%/time_terms.h \
@@ -169,7 +178,10 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/value_show.c \
 	%D%/value_show.h \
 	%D%/variable.c \
-	%D%/variable.h
+	%D%/variable.h \
+	%D%/why_not.c \
+	%D%/why_not.h \
+	%D%/why_not_print.c
 
 bin_PROGRAMS += nestc
 nestc_SOURCES = %D%/main.c

@@ -123,6 +123,10 @@ bool lower_domain_elements(struct lower *lower, const struct ast *item,
 			   const struct value *value, uint32_t count,
 			   struct ir_domain *domain);
 
+/* The domain of `variable in ..`. */
+bool lower_domain(struct lower *lower, const struct ast *item,
+		  enum plan_variable variable, struct ir_domain *domain);
+
 /* Whether an expression depends on the plan. */
 bool lower_mentions_plan(struct lower *lower, const struct ast *expression);
 

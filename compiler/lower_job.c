@@ -453,8 +453,8 @@ bool lower_domain_elements(struct lower *lower, const struct ast *item,
 	return true;
 }
 
-static bool lower_domain(struct lower *lower, const struct ast *item,
-			 enum plan_variable variable, struct ir_domain *domain)
+bool lower_domain(struct lower *lower, const struct ast *item,
+		  enum plan_variable variable, struct ir_domain *domain)
 {
 	struct diags *diags = lower->diags;
 	struct value value;

@@ -54,3 +54,22 @@ json_t *plan_json_breakdown(const struct breakdown *breakdown)
 						     (enum time_term)i)));
 	return object;
 }
+
+json_t *plan_json_priced(const struct problem *problem, const struct plan *plan)
+{
+	const struct certificate *certificate = &plan->certificate;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "parallelism",
+			    plan_json_choice(problem, plan));
+	json_object_set_new(object, "time", plan_json_number(plan->time_s));
+	json_object_set_new(object, "breakdown",
+			    plan_json_breakdown(&plan->breakdown));
+	json_object_set_new(object, "memory",
+			    plan_json_number(plan->memory_peak_bytes));
+	json_object_set_new(object, "value", plan_json_number(certificate->value));
+	json_object_set_new(object, "lower_bound",
+			    plan_json_number(certificate->lower_bound));
+	json_object_set_new(object, "gap", plan_json_number(certificate->gap));
+	return object;
+}

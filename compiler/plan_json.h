@@ -19,4 +19,7 @@ json_t *plan_json_choice(const struct problem *problem, const struct plan *plan)
 /* The parts of the iteration's time, in seconds. */
 json_t *plan_json_breakdown(const struct breakdown *breakdown);
 
+/* All of that, memory, and the plan's value and bound by the job's objective. */
+json_t *plan_json_priced(const struct problem *problem, const struct plan *plan);
+
 #endif

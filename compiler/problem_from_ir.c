@@ -352,6 +352,46 @@ struct problem *problem_from_ir(struct compilation *compilation,
 	return problem;
 }
 
+static struct problem *require(struct arena *arena,
+			       const struct problem *problem,
+			       const struct ir_requirement *requirement,
+			       uint32_t count)
+{
+	struct problem_built *built = ARENA_NEW(arena, struct problem_built);
+	uint32_t before = problem->requirement_count;
+	struct ir_requirement *all =
+		ARENA_ARRAY(arena, struct ir_requirement, before + count);
+	struct predicate *predicate =
+		ARENA_ARRAY(arena, struct predicate, before + count);
+
+	*built = *(const struct problem_built *)problem;
+	for (uint32_t i = 0; i < before + count; i++) {
+		all[i] = i < before ? built->requirement[i] :
+				      requirement[i - before];
+		all[i].predicate.source = i;
+		predicate[i] = all[i].predicate;
+	}
+	built->requirement = all;
+	built->problem.requirement = predicate;
+	built->problem.requirement_count = before + count;
+	return &built->problem;
+}
+
+struct problem *problem_require(struct arena *arena,
+				const struct problem *problem,
+				const struct ir_requirement *requirement,
+				uint32_t count)
+{
+	struct problem *all = require(arena, problem, requirement, count);
+	const struct problem **kind = ARENA_ARRAY(
+		arena, const struct problem *, problem->kind_count);
+
+	for (uint32_t k = 0; k < problem->kind_count; k++)
+		kind[k] = require(arena, problem->kind[k], requirement, count);
+	all->kind = kind;
+	return all;
+}
+
 const struct problem_origin *problem_origin(const struct problem *problem,
 					    uint32_t source)
 {

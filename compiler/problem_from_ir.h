@@ -41,6 +41,13 @@ struct problem_origin {
 struct problem *problem_from_ir(struct compilation *compilation,
 				const struct ir *ir);
 
+/* A problem made by problem_from_ir, and its kinds, with further requirements. What is
+ * as before is shared. */
+struct problem *problem_require(struct arena *arena,
+				const struct problem *problem,
+				const struct ir_requirement *requirement,
+				uint32_t count);
+
 /* For problems made by problem_from_ir only: the origin of a collective, and the
  * requirement with this source number. Those of the job keep their index;
  * those that a target's rule added follow (their `rule` says why). */

@@ -84,3 +84,22 @@ const char *variable_symbols(enum plan_variable variable)
 		return "one_f_one_b, interleaved or gpipe";
 	return NULL;
 }
+
+void variable_value_print(enum plan_variable variable, uint32_t value,
+			  struct text *out)
+{
+	switch (variable) {
+	case VARIABLE_SEQUENCE:
+		text_append(out, value ? "on" : "off");
+		return;
+	case VARIABLE_RECOMPUTE:
+		text_append(out, recompute_name((enum recompute)value));
+		return;
+	case VARIABLE_SCHEDULE:
+		text_append(out, schedule_name((enum schedule)value));
+		return;
+	default:
+		text_printf(out, "%u", value);
+		return;
+	}
+}

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lang/base/text.h"
 #include "solver/predicate.h"
 
 /* The plan variable called so; VARIABLE_COUNT if there is none. `stage` and
@@ -23,5 +24,9 @@ bool variable_symbol(enum plan_variable variable, const char *symbol,
 		     uint32_t *number);
 /* "none, selective or full", or NULL where values are plain numbers. */
 const char *variable_symbols(enum plan_variable variable);
+
+/* "selective", "on" or "4": a value as the language spells it. */
+void variable_value_print(enum plan_variable variable, uint32_t value,
+			  struct text *out);
 
 #endif

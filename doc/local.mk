@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/benchmarks.md \
 	%D%/comparison.md \
 	%D%/cost-model.md \
+	%D%/explain.md \
 	%D%/fidelity.md \
 	%D%/hacking.md \
 	%D%/language.md \

@@ -83,6 +83,7 @@ static void push_item(struct parse *parse, struct ast_list *list,
 %token END 0		"end of file"
 %token START_FILE	"start of file"
 %token START_EXPRESSION	"start of expression"
+%token START_ITEMS	"start of items"
 %token RESYNC		"skipped text"
 
 %token <name> NAME	"name"
@@ -150,6 +151,7 @@ static void push_item(struct parse *parse, struct ast_list *list,
 start:
 	"start of file" edition declarations
 |	"start of expression" value	{ parse->expression = $value; }
+|	"start of items" items		{ parse->items = $items; }
 ;
 
 edition:

@@ -499,3 +499,17 @@ struct ast *parse_expression(struct compilation *compilation, uint32_t file)
 	run(parse, compilation, file, TOK_START_EXPRESSION, NULL);
 	return parse->errors ? NULL : parse->expression;
 }
+
+struct ast *parse_items(struct compilation *compilation, uint32_t file)
+{
+	struct parse *parse = ARENA_NEW(&compilation->arena, struct parse);
+	struct ast *body;
+
+	run(parse, compilation, file, TOK_START_ITEMS, NULL);
+	if (parse->errors)
+		return NULL;
+	body = ast_new(parse->arena, AST_BODY,
+		       parse_span(parse, 0, parse->source->length));
+	ast_adopt(body, parse->arena, &parse->items);
+	return body;
+}

@@ -35,4 +35,8 @@ struct ast *parse_file_and_comments(struct compilation *compilation,
 /* Parses a single expression (for -D and eval -e); NULL after an error. */
 struct ast *parse_expression(struct compilation *compilation, uint32_t file);
 
+/* Parses what would stand between the braces of a block (for explain --why-not) to
+ * an AST_BODY; NULL after an error. */
+struct ast *parse_items(struct compilation *compilation, uint32_t file);
+
 #endif

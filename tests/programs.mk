@@ -174,6 +174,10 @@ unit_tests += %D%/unit/value_test
 %C%_unit_value_test_SOURCES = %D%/unit/value_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
 %C%_unit_value_test_LDADD = $(cmocka_libs)
 
+unit_tests += %D%/unit/why_not_test
+%C%_unit_why_not_test_SOURCES = %D%/unit/why_not_test.c %D%/unit/fixture.h %D%/unit/ir_build.h %D%/unit/lang_run.h %D%/unit/lower_spec.h
+%C%_unit_why_not_test_LDADD = $(cmocka_libs)
+
 prop_tests += %D%/prop/checker_prop
 %C%_prop_checker_prop_SOURCES = %D%/prop/checker_prop.c %D%/prop/brute.c %D%/prop/brute.h %D%/prop/brute_devices.c %D%/prop/brute_group.c %D%/prop/brute_judge.c %D%/prop/brute_linear.c %D%/prop/brute_network.c %D%/prop/brute_parts.h %D%/prop/brute_price.c %D%/prop/brute_schedule.c %D%/prop/flow.c %D%/prop/flow.h %D%/prop/random_chain.c %D%/prop/random_derive.c %D%/prop/random_graph.c %D%/prop/random_graph.h %D%/prop/random_job.c %D%/prop/random_network.c %D%/prop/random_parts.h %D%/prop/random_print.c %D%/prop/random_problem.c %D%/prop/random_problem.h %D%/prop/random_program.c %D%/prop/random_spec.c %D%/prop/random_spec.h %D%/prop/trial.c %D%/prop/trial.h
 %C%_prop_checker_prop_LDADD = $(cmocka_libs)
