@@ -124,7 +124,7 @@ static void print_proof(const struct runners_up *runners, struct text *out)
 	if (runners->exhausted)
 		text_printf(out, "\nNo other configuration can run\n");
 	else if (runners->count < runners->wanted)
-		text_printf(out, "\nNo further one was found in the time there was\n");
+		text_printf(out, "\nNo further one was found before the search ended\n");
 	for (uint32_t i = 0; i < runners->count; i++)
 		gap |= runners->at[i].lower_bound <
 		       runners->at[i].plan.certificate.value;
