@@ -159,12 +159,14 @@ double bound_memory(const struct chain *chain, const struct choice *choice,
 	return share->reserve_bytes + chain->working_least_bytes + bytes;
 }
 
-/* What the ends of the chain and the shortest chunks take on device k. */
+/* What the ends of the chain take on device k, and work on the largest of its layers,
+ * one that takes so much at least. */
 static double fixed_bytes(const struct chain *chain, const struct choice *choice,
-			  uint32_t k, double kept, const struct share *share)
+			  uint32_t k, double kept, double working,
+			  const struct share *share)
 {
 	uint32_t last = chain->length - 1;
-	double bytes = 0, working = chain->working_least_bytes;
+	double bytes = 0;
 	bool apart = chain->tied_first == 0 && chain->tied_last == last;
 
 	if (k == 0) {
@@ -190,39 +192,143 @@ static double units_in(double room, double unit)
 	       room >= 0 ? INFINITY : -1;
 }
 
+/* Nearly even chunks: every inner one holds `base` blocks or more, at most `high`. */
+struct sizes {
+	uint32_t base, high;
+};
+
+static struct sizes chunk_sizes(const struct chain *chain, uint32_t chunks)
+{
+	uint32_t blocks = chain->blocks[chain->length];
+	uint32_t mean = (blocks + chunks - 1) / chunks;
+
+	return (struct sizes){
+		.base = mean > 2 ? mean - 1 : 1,
+		.high = blocks / (chunks - 2) + 1,
+	};
+}
+
+/* The chunks of device k keep what they hold for the micro-batches of
+ * schedule_first_kept: the inner ones for `base` layers each, more of them where
+ * fewest are kept. The first chunk of the chain and the last may hold none. */
+static double even_units(const struct choice *choice, uint32_t k,
+			 const struct sizes *sizes, double room,
+			 double unit_bytes, double saved)
+{
+	uint32_t p = choice->pipeline, v = choice->virtual_stages;
+	struct schedule_shape schedule = schedule_of(choice);
+	struct schedule_kept kept = schedule_first_kept(&schedule, k);
+	double units = 0;
+
+	for (uint32_t row = 0; row < v; row++) {
+		bool end = (k == 0 && row == 0) || (k == p - 1 && row == v - 1);
+
+		if (end)
+			continue;
+		units += sizes->base;
+		room -= sizes->base *
+			(unit_bytes + schedule_kept_in(&kept, row) * saved);
+	}
+	if (room < 0)
+		return units - 1;
+	for (uint32_t row = v; row-- > 0;) {
+		bool end = (k == 0 && row == 0) || (k == p - 1 && row == v - 1);
+		double each = unit_bytes + schedule_kept_in(&kept, row) * saved;
+		double more = sizes->high - (end ? 0 : sizes->base);
+		double fit = units_in(room, each);
+
+		if (fit < more)
+			return units + fit;
+		units += more;
+		room -= more * each;
+	}
+	return units;
+}
+
+/* What decides how many units device k has room for. */
+struct unit_room {
+	const struct choice *choice;
+	uint32_t device;
+	double bytes;			/* for units, all of them together */
+	double unit_bytes;		/* of one, of weights and the like */
+	double saved, whole;		/* per micro-batch, least and if not recomputed */
+	double kept;			/* micro-batches */
+	bool even;
+	struct sizes sizes;
+};
+
 /* n units take at least n (fixed + y least), and at least n (fixed + y whole) -
  * y heads (whole - least) where so many heads of chunks are recomputed. */
+static double units_fit(const struct unit_room *unit, double moving_bytes)
+{
+	const struct choice *choice = unit->choice;
+	double heads = (double)choice->virtual_stages * choice->recompute_layers;
+	double room = unit->bytes - moving_bytes, units, other;
+
+	if (unit->even)
+		return even_units(choice, unit->device, &unit->sizes, room,
+				  unit->unit_bytes, unit->saved);
+	units = units_in(room, unit->unit_bytes + unit->kept * unit->saved);
+	if (unit->whole <= unit->saved)
+		return units;
+	other = units_in(room + unit->kept * heads * (unit->whole - unit->saved),
+			 unit->unit_bytes + unit->kept * unit->whole);
+	return other < units ? other : units;
+}
+
+/* Of two units both may have to be whole for a while, of one that. */
+static double units_moving(const struct unit_room *unit, double moving_bytes)
+{
+	double units = units_fit(unit, 2 * moving_bytes);
+
+	if (moving_bytes <= 0 || units >= 2)
+		return units;
+	units = units_fit(unit, moving_bytes);
+	if (units >= 1)
+		return 1;
+	units = units_fit(unit, 0);
+	return units < 0 ? units : 0;
+}
+
 void bound_units(const struct chain *chain, const struct choice *choice,
 		 const struct share *share, double *units_most)
 {
 	const struct problem *problem = chain->problem;
 	const struct deal *deal = &chain->deal;
 	struct schedule_shape schedule = schedule_of(choice);
-	double unit_bytes = share_least_bytes(
-		share, holding_of(problem_weight_at(problem, choice->shape,
-						    deal->kind)));
+	struct holding held = holding_of(problem_weight_at(problem, choice->shape,
+							   deal->kind));
 	double cost = problem_cost_at(problem, choice->shape, deal->kind,
 				      choice->recompute)->saved_bytes;
 	double whole = layer_may_be_kept(problem, choice, deal->kind) ?
 		problem_cost_at(problem, choice->shape, deal->kind,
 				RECOMPUTE_NONE)->saved_bytes : cost;
-	double saved = cost < whole ? cost : whole;
-	double heads = (double)choice->virtual_stages * choice->recompute_layers;
+	double moving_bytes = share_moving(share, held);
 	double limit = problem->memory.limit_bytes * (1 + 1e-12);
+	double working = chain->working_least_bytes;
+	struct unit_room unit = {
+		.choice = choice,
+		.unit_bytes = share_least_bytes(share, held),
+		.saved = cost < whole ? cost : whole,
+		.whole = whole,
+		.even = choice->virtual_stages > 1 && !chain->partial &&
+			chain_is_plain(chain),
+	};
 
+	if (unit.even) {
+		unit.sizes = chunk_sizes(chain, choice->pipeline *
+							choice->virtual_stages);
+		/* Every device has an inner chunk. */
+		working = chain_least_working(chain, 1, 2);
+	}
 	for (uint32_t k = 0; k < choice->pipeline; k++) {
-		double kept = schedule_least_kept(&schedule, k);
-		double more = deal->spare ? 0 : schedule_more_kept(&schedule, k);
-		double room = limit - share->reserve_bytes - more * saved -
-			      fixed_bytes(chain, choice, k, kept, share);
-		double units = units_in(room, unit_bytes + kept * saved);
+		double more = deal->spare || unit.even ? 0 :
+			schedule_more_kept(&schedule, k);
 
-		if (whole > saved) {
-			double other = units_in(room + kept * heads * (whole - saved),
-						unit_bytes + kept * whole);
-
-			units = other < units ? other : units;
-		}
-		units_most[k] = units;
+		unit.device = k;
+		unit.kept = schedule_least_kept(&schedule, k);
+		unit.bytes = limit - share->reserve_bytes - more * unit.saved -
+			     fixed_bytes(chain, choice, k, unit.kept, working, share);
+		units_most[k] = units_moving(&unit, moving_bytes);
 	}
 }

@@ -280,6 +280,13 @@ void chain_time(struct chain *chain, const struct layer_time *time,
 	time_deal(chain, time, kept);
 }
 
+bool chain_is_plain(const struct chain *chain)
+{
+	return chain->length > 2 && !chain->deal.spare &&
+	       chain->blocks[chain->length - 1] - chain->blocks[1] ==
+		       chain->length - 2;
+}
+
 static double largest_working(const struct chain *chain,
 			      const struct chain_cost *cost, uint32_t begin,
 			      uint32_t end)

@@ -72,6 +72,9 @@ void chain_load(struct chain *chain, const struct choice *choice);
 void chain_time(struct chain *chain, const struct layer_time *time,
 		const struct layer_time *kept);
 
+/* Whether all layers between the first and the last are alike and blocks. */
+bool chain_is_plain(const struct chain *chain);
+
 /* Where a chunk [begin, end) stops to have `cost`. */
 static inline uint32_t chain_split(const struct chain *chain, uint32_t begin,
 				   uint32_t end)

@@ -441,7 +441,5 @@ bool partition_try(struct partition *partition, struct cut *cut)
 
 bool partition_chain_is_plain(const struct chain *chain)
 {
-	return chain->length > 2 && !chain->deal.spare && chain->deal.unit_s > 0 &&
-	       chain->blocks[chain->length - 1] - chain->blocks[1] ==
-		       chain->length - 2;
+	return chain_is_plain(chain) && chain->deal.unit_s > 0;
 }

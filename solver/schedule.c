@@ -430,3 +430,21 @@ uint32_t schedule_more_kept(const struct schedule_shape *shape, uint32_t device)
 	first = device ? 0 : forwards_of_chunk(p, v, forwards, 0) - least_kept;
 	return (uint32_t)(forwards - v * least_kept - first);
 }
+
+struct schedule_kept schedule_first_kept(const struct schedule_shape *shape,
+					 uint32_t device)
+{
+	uint32_t p = shape->pipeline, v = shape->virtual_stages;
+	uint32_t forwards = schedule_most_kept(shape, device);
+	uint32_t rest = forwards % (p * v);
+
+	if (v == 1)
+		return (struct schedule_kept){ .pipeline = p, .full = forwards,
+					       .row = 0, .part = 0 };
+	return (struct schedule_kept){
+		.pipeline = p,
+		.full = forwards / (p * v) * p,
+		.row = rest / p,
+		.part = rest % p,
+	};
+}

@@ -97,4 +97,20 @@ uint32_t schedule_least_kept(const struct schedule_shape *shape,
  * of each chunk is kept that many times more. */
 uint32_t schedule_more_kept(const struct schedule_shape *shape, uint32_t device);
 
+/* Micro-batches that a device keeps through each of its chunks when its first
+ * backward is about to begin: full + p through those of the first `row` rows, full +
+ * part through that of row `row`, full through the others. */
+struct schedule_kept {
+	uint32_t pipeline, full, row, part;
+};
+struct schedule_kept schedule_first_kept(const struct schedule_shape *shape,
+					 uint32_t device);
+
+static inline uint32_t schedule_kept_in(const struct schedule_kept *kept,
+					uint32_t row)
+{
+	return kept->full + (row < kept->row ? kept->pipeline :
+			     row == kept->row ? kept->part : 0);
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "solver/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/base/vec.h"
@@ -18,11 +19,12 @@
 #include "solver/most.h"
 
 /* Simulations of one configuration and placement when the caller names no
- * number, chunk operations of all of these together, and the part of those left
- * that one may use: a cut that cannot be settled must leave some to others. */
+ * number, and chunk operations that one may take: first of all, and then, in the order
+ * of their bounds, those that this did not settle. The first that the second round does
+ * not settle decides what is proved, so there is nothing to win by the others. */
 #define SIMULATIONS_DEFAULT 20000
-#define EFFORT_DEFAULT 20000000
-#define EFFORT_SHARE 8
+#define EFFORT_FIRST 250000
+#define EFFORT_SECOND 10000000
 
 enum node_kind {
 	NODE_SHAPE,
@@ -70,8 +72,11 @@ struct search {
 	struct layer_time *kept_time;	/* likewise, of layers not recomputed */
 	bool layers_wanted;		/* something asks for recompute_layers */
 	double *units;			/* by device, for bound_units */
-	double unsettled;		/* least objective bound given up on */
-	uint64_t effort;		/* chunk operations left */
+	VEC(struct node) later;		/* cuts that the first round did not settle */
+	double unsettled;		/* least objective bound of these, or given up on */
+	bool second_round;
+	uint64_t effort;		/* chunk operations left in the second round */
+	bool stopped;			/* out of time, or near enough */
 	uint32_t asked;			/* for the clock */
 };
 
@@ -664,38 +669,26 @@ static uint64_t simulation_effort(const struct choice *choice)
 static uint64_t allowance(const struct search *search,
 			  const struct choice *choice)
 {
-	uint64_t each = simulation_effort(choice), most_of_all;
+	uint64_t effort = search->second_round ? search->effort : EFFORT_FIRST;
+	uint64_t simulations = effort / simulation_effort(choice);
 
 	if (search->limits->partitions_max)
 		return search->limits->partitions_max;
-	most_of_all = search->effort / each / EFFORT_SHARE;
-	return most_of_all < SIMULATIONS_DEFAULT ? most_of_all :
+	return simulations < SIMULATIONS_DEFAULT ? simulations :
 						   SIMULATIONS_DEFAULT;
 }
 
-static void give_up(struct search *search, struct record *record,
-		    const struct node *node)
-{
-	record->incomplete = true;
-	search->result->complete = false;
-	if (node->objective[0] < search->unsettled)
-		search->unsettled = node->objective[0];
-	settle_placed(search, record);
-}
-
-/* Searches the cuts of a placement. */
-static void open_cut(struct search *search, const struct node *node)
+/* Searches the cuts of a placement. True if nothing is left to do there; node then
+ * has the better bound. */
+static bool search_cut(struct search *search, struct node *node)
 {
 	struct record *record = &search->record.at[node->record];
 	struct arena_mark mark = arena_mark(&search->scratch);
 	uint64_t simulations = allowance(search, &node->choice), used;
-	struct node child = *node;
 	struct partition partition;
 
-	if (!simulations) {
-		give_up(search, record, node);
-		return;
-	}
+	if (!simulations)
+		return false;
 	partition_open(search, &node->choice, &record->set->at[node->placed],
 		       &partition);
 	partition.low_s = most(partition.low_s, node->time_s);
@@ -704,17 +697,40 @@ static void open_cut(struct search *search, const struct node *node)
 	search->result->certificate.partitions += partition.simulated;
 	used = (partition.simulated + partition.looked + 1) *
 	       simulation_effort(&node->choice);
-	search->effort -= used < search->effort ? used : search->effort;
+	if (search->second_round)
+		search->effort -= used < search->effort ? used : search->effort;
 	record_note(record, &partition);
 	arena_rewind(&search->scratch, mark);
-	child.time_s = most(node->time_s, partition.low_s);
-	if (partition.complete || node_excluded(search, &child)) {
-		record->bounded |= !partition.complete;
-		settle_placed(search, record);
+	node->time_s = most(node->time_s, partition.low_s);
+	if (!partition.complete && !node_excluded(search, node))
+		return false;
+	record->bounded |= !partition.complete;
+	settle_placed(search, record);
+	return true;
+}
+
+static void open_cut(struct search *search, const struct node *node)
+{
+	struct node again = *node;
+
+	if (search_cut(search, &again))
 		return;
-	}
-	node_bound(search, &child);
-	give_up(search, record, &child);
+	node_bound(search, &again);
+	if (again.objective[0] < search->unsettled)
+		search->unsettled = again.objective[0];
+	VEC_PUSH(&search->later, &search->arena, again);
+}
+
+/* What could not be settled. */
+static void give_up(struct search *search, const struct node *node)
+{
+	struct record *record = &search->record.at[node->record];
+
+	record->incomplete = true;
+	search->result->complete = false;
+	if (node->objective[0] < search->unsettled)
+		search->unsettled = node->objective[0];
+	settle_placed(search, record);
 }
 
 static void open_node(struct search *search, const struct node *node)
@@ -849,6 +865,62 @@ static void finish_certificate(struct search *search)
 		(value - certificate->lower_bound) / fabs(value) : 0;
 }
 
+/* Whether the search must end before the node, which is then counted. */
+static bool must_stop(struct search *search, const struct node *node)
+{
+	struct search_result *result = search->result;
+
+	if (!search->stopped && deadline_glance(&search->limits->deadline, &search->asked)) {
+		search->stopped = result->certificate.out_of_time = true;
+		result->complete = false;
+	}
+	search->stopped |= gap_is_reached(search, node);
+	tell_progress(search, node);
+	if (search->stopped && node->objective[0] < search->unsettled)
+		search->unsettled = node->objective[0];
+	return search->stopped;
+}
+
+static void first_round(struct search *search)
+{
+	while (search->queue.count) {
+		struct node node = queue_pop(search);
+
+		if (must_stop(search, &node) || node_excluded(search, &node))
+			drop_node(search, &node);
+		else
+			open_node(search, &node);
+	}
+}
+
+static int by_bound(const void *a, const void *b)
+{
+	return node_before(a, b) ? -1 : node_before(b, a);
+}
+
+/* In the order of bounds, until one is not settled. */
+static void second_round(struct search *search)
+{
+	bool settled = !search->limits->partitions_max;
+
+	if (search->later.count)
+		qsort(search->later.at, search->later.count,
+		      sizeof(*search->later.at), by_bound);
+	search->second_round = true;
+	search->unsettled = search->stopped ? search->unsettled : INFINITY;
+	for (size_t i = 0; i < search->later.count; i++) {
+		struct node node = search->later.at[i];
+
+		if (must_stop(search, &node) || node_excluded(search, &node)) {
+			drop_node(search, &node);
+			continue;
+		}
+		settled = settled && search_cut(search, &node);
+		if (!settled)
+			give_up(search, &node);
+	}
+}
+
 void search_run(const struct problem *problem, const struct solve_limits *limits,
 		struct incumbent *incumbent, uint64_t *removed_by,
 		struct search_result *result)
@@ -860,29 +932,14 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 		.removed_by = removed_by,
 		.result = result,
 		.unsettled = INFINITY,
-		.effort = EFFORT_DEFAULT,
+		.effort = EFFORT_SECOND,
 	};
-	bool stopped = false;
 
 	*result = (struct search_result){ .complete = true };
 	search_init(&search);
 	add_shapes(&search);
-	while (search.queue.count) {
-		struct node node = queue_pop(&search);
-
-		if (!stopped && deadline_glance(&limits->deadline, &search.asked)) {
-			stopped = result->certificate.out_of_time = true;
-			result->complete = false;
-		}
-		stopped |= gap_is_reached(&search, &node);
-		tell_progress(&search, &node);
-		if (stopped && node.objective[0] < search.unsettled)
-			search.unsettled = node.objective[0];
-		if (stopped || node_excluded(&search, &node))
-			drop_node(&search, &node);
-		else
-			open_node(&search, &node);
-	}
+	first_round(&search);
+	second_round(&search);
 	finish_certificate(&search);
 	arena_release(&search.scratch);
 	arena_release(&search.arena);
