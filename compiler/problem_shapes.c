@@ -143,6 +143,8 @@ static bool report_degrees(struct problem_build *build, enum cutting dimension,
 	if (dimension == CONTEXT)
 		diag_note(build->diags, SPAN_NONE,
 			  "each context rank takes two equal pieces of the sequence");
+	/* Also some that are larger than what was asked for. */
+	last = last > devices_max / 4 ? devices_max : 4 * last;
 	diag_help(build->diags, "all layers can be split by '%s' in %s", name,
 		  legal_degrees(build, dimension, last));
 	return false;

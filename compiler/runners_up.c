@@ -140,8 +140,7 @@ enum status runners_up_find(const struct cli *cli, struct compilation *compilati
 		.count = 1,
 		.wanted = wanted,
 		.by_time = !job->objective_count ||
-			   (job->objective_name[0] &&
-			    !strcmp(job->objective_name[0], "time")),
+			   !strcmp(job->objective_name[0], "time"),
 	};
 	runners->at[0].plan = pipeline->result.plan;
 	while (runners->count < wanted && status == STATUS_DONE) {

@@ -5,6 +5,7 @@
 #include "compiler/runners_up.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "compiler/describe.h"
 #include "compiler/plan_json.h"
@@ -79,7 +80,7 @@ static void print_loss(const struct runners_up *runners, const struct plan *plan
 static const char *behind(struct compilation *compilation, double best,
 			  double value)
 {
-	double share = value / best - 1;
+	double share = (value - best) / fabs(best);
 
 	if (!(share > 1e-12))
 		return "as good";
@@ -93,14 +94,17 @@ static void print_row(const struct runners_up *runners, uint32_t i,
 {
 	const struct runner *runner = &runners->at[i];
 	double value = runner->plan.certificate.value;
-	struct text time, memory, loss;
+	struct text time, memory, loss, objective;
 
 	text_init(&time, &compilation->arena);
 	text_init(&memory, &compilation->arena);
 	text_init(&loss, &compilation->arena);
-	describe_objective(&runners->ir->job, value, &time);
+	text_init(&objective, &compilation->arena);
+	describe_seconds(runner->plan.time_s, &time);
 	describe_bytes(runner->plan.memory_peak_bytes, &memory);
-	text_printf(out, "  %2u  %9s  %9s  %9s  ", i + 1, time.at,
+	if (!runners->by_time)
+		text_printf(&objective, "%10.6g  ", value);
+	text_printf(out, "  %2u  %s%9s  %9s  %9s  ", i + 1, objective.at, time.at,
 		    i ? behind(compilation, runners->at[0].plan.certificate.value,
 			       value) : "best",
 		    memory.at);
@@ -141,8 +145,12 @@ void runners_up_print(const struct runners_up *runners,
 	text_printf(out, "%s on %s, the %u best of ", ir->model.name,
 		    ir->topology.name, runners->count);
 	describe_count(runners->at[0].plan.certificate.configurations, out);
-	text_printf(out, " configurations\n\n  %2s  %9s  %9s  %9s  %-27s  %s\n",
-		    "", runners->by_time ? "time" : "objective", "behind", "memory",
+	text_printf(out, " configurations\n\n  %2s  ", "");
+	if (!runners->by_time)
+		text_printf(out, "%10s  ",
+			    strlen(ir->job.objective_name[0]) > 10 ?
+				    "objective" : ir->job.objective_name[0]);
+	text_printf(out, "%9s  %9s  %9s  %-27s  %s\n", "time", "behind", "memory",
 		    "loses most in", "differs from the best in");
 	for (uint32_t i = 0; i < runners->count; i++)
 		print_row(runners, i, compilation, out);

@@ -60,13 +60,13 @@ static const char *bytes(const struct report *report, double number)
 	return text.at;
 }
 
-/* "+1.40 s", "-15.9 GiB", "0". */
+/* "+1.40 s", "-15.9 GiB", "0": of two numbers, the larger of which is of that size. */
 static const char *change(const struct report *report, double difference,
-			  void (*describe)(double, struct text *))
+			  double size, void (*describe)(double, struct text *))
 {
 	struct text text = scratch(report);
 
-	if (difference == 0)
+	if (fabs(difference) <= SAME_TIME * size)
 		return "0";
 	text_append_char(&text, difference > 0 ? '+' : '-');
 	describe(fabs(difference), &text);
@@ -86,7 +86,8 @@ static void print_term(struct report *report, enum time_term term)
 		return;
 	text_printf(out, "  %-22s %10s %10s %11s", time_term_words(term),
 		    seconds(report, chosen), seconds(report, asked),
-		    change(report, asked - chosen, describe_seconds));
+		    change(report, asked - chosen, report->chosen->time_s,
+			   describe_seconds));
 	if (fabs(all) > SAME_TIME * report->chosen->time_s)
 		text_printf(out, " %7.1f %%", 100 * (asked - chosen) / all);
 	text_append_char(out, '\n');
@@ -115,14 +116,14 @@ static void print_table(struct report *report)
 		    seconds(report, chosen->time_s),
 		    seconds(report, asked->time_s),
 		    change(report, asked->time_s - chosen->time_s,
-			   describe_seconds),
+			   chosen->time_s, describe_seconds),
 		    100.0);
 	text_printf(out, "  %-22s %10s %10s %11s\n", "memory, fullest device",
 		    bytes(report, chosen->memory_peak_bytes),
 		    bytes(report, asked->memory_peak_bytes),
 		    change(report, asked->memory_peak_bytes -
 					   chosen->memory_peak_bytes,
-			   describe_bytes));
+			   chosen->memory_peak_bytes, describe_bytes));
 	print_devices(report);
 }
 
@@ -238,15 +239,19 @@ static void print_objective(struct report *report, const char *subject)
 {
 	const struct ir_job *job = &report->answer->chosen.ir->job;
 	double chosen = value_of(report->chosen), asked = value_of(report->asked);
+	double change = asked - chosen, scale = fabs(chosen);
 	struct text *out = report->out;
 
-	text_printf(out, "%s is %s: ", subject,
-		    asked > chosen * (1 + SAME_TIME) ? "worse" :
-		    asked < chosen * (1 - SAME_TIME) ? "better" : "as good");
+	if (fabs(change) <= SAME_TIME * scale)
+		text_printf(out, "%s is as good: ", subject);
+	else if (scale > 0)
+		text_printf(out, "%s is %.3g %% %s: ", subject,
+			    100 * fabs(change) / scale,
+			    change > 0 ? "worse" : "better");
+	else
+		text_printf(out, "%s is worse: ", subject);
 	describe_objective(job, asked, out);
-	text_append(out, " against ");
-	describe_objective(job, chosen, out);
-	text_append(out, "\n");
+	text_printf(out, " against %.6g\n", chosen);
 }
 
 /* "It is 10.3 % slower, by 1.40 s an iteration." */
@@ -256,8 +261,7 @@ static void print_verdict(struct report *report, const char *subject)
 	double chosen = report->chosen->time_s, asked = report->asked->time_s;
 	struct text *out = report->out;
 
-	if (job->objective_count && (!job->objective_name[0] ||
-				     strcmp(job->objective_name[0], "time"))) {
+	if (job->objective_count && strcmp(job->objective_name[0], "time")) {
 		print_objective(report, subject);
 		return;
 	}
