@@ -245,16 +245,41 @@ static bool check_topology_fields(struct lower *lower,
 	return good;
 }
 
-bool lower_plain_topology(struct lower *lower, const struct record *record)
+/* What is wrong in such a topology comes from what it was given. */
+static bool is_in_library(const struct lower *lower, const struct record *record)
+{
+	const struct sources *sources = &lower->compilation->sources;
+
+	return record->declaration &&
+	       sources->at[record->declaration->span.file]->is_embedded;
+}
+
+/* The parts of a topology. */
+static bool lower_parts(struct lower *lower, const struct record *record)
 {
 	bool good = check_topology_fields(lower, record);
 
-	lower->ir->topology.name = record->name;
-	lower->ir->topology.span = record->span;
 	good = lower_device(lower, record) && good;
 	if (record->graph)
 		return lower_graph(lower, record) && good;
 	return lower_levels(lower, record) && good;
+}
+
+bool lower_plain_topology(struct lower *lower, const struct record *record)
+{
+	struct diag_frame frame;
+	bool good;
+
+	lower->ir->topology.name = record->name;
+	lower->ir->topology.span = record->span;
+	if (!is_in_library(lower, record))
+		return lower_parts(lower, record);
+	diag_push_frame(lower->diags, &frame, record->span,
+			arena_printf(lower->arena, "in topology '%s' used here",
+				     record->name));
+	good = lower_parts(lower, record);
+	diag_pop_frame(lower->diags);
+	return good;
 }
 
 bool lower_topology(struct lower *lower)
