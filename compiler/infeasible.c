@@ -111,6 +111,23 @@ static const char *written(struct inquiry *inquiry, struct span span)
 			    (int)(span.end - span.begin), text);
 }
 
+/* ", 17.0 s an iteration" where that is what the requirement is about: of the best
+ * plan, or one near it. */
+static const char *outcome(struct inquiry *inquiry,
+			   const struct constraint *constraint)
+{
+	struct text text;
+
+	if (constraint->kind != CONSTRAINT_REQUIREMENT ||
+	    !inquiry->ir->job.requirement[constraint->index].predicate.needs_outcome)
+		return "";
+	text_init(&text, &inquiry->compilation->arena);
+	text_append(&text, " and ");
+	describe_seconds(inquiry->result.plan.time_s, &text);
+	text_append(&text, " an iteration");
+	return text.at;
+}
+
 static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 {
 	struct diags *diags = &inquiry->compilation->diags;
@@ -123,10 +140,11 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 	case CONSTRAINT_REQUIREMENT:
 	case CONSTRAINT_PLACE:
 	case CONSTRAINT_DEVICES:
-		diag_help(diags, "without %s a plan exists: %s, with %s a device",
+		diag_help(diags, "without %s a plan exists: %s, with %s a device%s",
 			  written(inquiry, constraint->span),
 			  degrees(inquiry, plan, inquiry->problem),
-			  bytes(inquiry, plan->memory_peak_bytes));
+			  bytes(inquiry, plan->memory_peak_bytes),
+			  outcome(inquiry, constraint));
 		return;
 	case CONSTRAINT_MEMORY:
 		diag_help(diags, "a limit of %s would do, or devices with more memory",

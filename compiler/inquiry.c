@@ -194,10 +194,23 @@ static struct ir *relaxed(const struct inquiry *inquiry, const struct ir *ir)
 	return copy;
 }
 
-/* Any plan will do; of an idea's, a good one is shown, where that is quick. */
+/* Any plan will do; a good one is shown of an idea's, and without a requirement on
+ * an outcome, where that is quick. */
 static double gap_wanted(const struct inquiry *inquiry)
 {
-	return inquiry->idea && !inquiry->ir->topology.kind_count ? 0.01 : 0.9;
+	const struct ir_job *job = &inquiry->ir->job;
+	bool good = inquiry->idea != NULL;
+
+	for (size_t i = 0; i < inquiry->constraints.count; i++) {
+		const struct constraint *constraint =
+			&inquiry->constraints.at[i];
+
+		if (constraint->kind == CONSTRAINT_REQUIREMENT &&
+		    constraint->dropped)
+			good |= job->requirement[constraint->index]
+					.predicate.needs_outcome;
+	}
+	return good && !inquiry->ir->topology.kind_count ? 0.01 : 0.9;
 }
 
 bool inquiry_ask(struct inquiry *inquiry)

@@ -247,9 +247,12 @@ static bool require_item(struct lower *lower, const struct ast *item)
 	case AST_IN:
 		return lower_require(lower, membership(lower, item), NULL, NULL);
 	default:
-		return diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
-				  "a %s is no requirement",
-				  ast_kind_name(item->kind));
+		diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
+			   "a %s is no requirement", ast_kind_name(item->kind));
+		if (item->kind == AST_FIELD)
+			diag_help(lower->diags, "values are compared with '==': %s == ..",
+				  item->name);
+		return false;
 	}
 }
 

@@ -16,6 +16,9 @@
 #include "lang/module.h"
 #include "lang/symbol.h"
 
+/* Names listed for one that is only their beginning. */
+#define BEGINNINGS_MAX 5
+
 void eval_init(struct eval *eval, struct compilation *compilation)
 {
 	memset(eval, 0, sizeof(*eval));
@@ -190,6 +193,24 @@ static const char *library_home(struct compilation *compilation,
 	return NULL;
 }
 
+/* "names that begin so are 'a100_pcie_80', ..". */
+static void suggest_beginnings(struct diags *diags, const struct scope *scope,
+			       const char *name)
+{
+	const char *found[BEGINNINGS_MAX];
+	uint32_t count = scope_beginnings(scope, name, found, BEGINNINGS_MAX);
+	struct text list;
+
+	if (!count)
+		return;
+	text_init(&list, diags->arena);
+	for (uint32_t i = 0; i < count; i++)
+		text_printf(&list, "%s'%s'",
+			    !i ? "" : i + 1 < count ? ", " : " and ", found[i]);
+	diag_help(diags, count == 1 ? "did you mean %s?" :
+				      "names that begin so are %s", list.at);
+}
+
 bool report_unknown_name(struct compilation *compilation,
 			 const struct scope *scope, const char *name,
 			 struct span span)
@@ -211,6 +232,8 @@ bool report_unknown_name(struct compilation *compilation,
 	} else if (suggestion) {
 		diag_help(diags, "did you mean '%s'?", suggestion);
 		diag_fix(diags, span, suggestion);
+	} else {
+		suggest_beginnings(diags, scope, name);
 	}
 	return false;
 }

@@ -168,3 +168,41 @@ const char *scope_suggest(const struct scope *scope, const char *name)
 	}
 	return best;
 }
+
+/* Keeps the first `most` names in order. */
+static uint32_t insert_name(const char **found, uint32_t count, uint32_t most,
+			    const char *name)
+{
+	uint32_t at = count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(found[i], name))
+			return count;
+	while (at && strcmp(name, found[at - 1]) < 0)
+		at--;
+	if (at == most)
+		return count;
+	if (count < most)
+		count++;
+	for (uint32_t i = count - 1; i > at; i--)
+		found[i] = found[i - 1];
+	found[at] = name;
+	return count;
+}
+
+uint32_t scope_beginnings(const struct scope *scope, const char *name,
+			  const char **found, uint32_t most)
+{
+	size_t length = strlen(name);
+	uint32_t count = 0;
+
+	for (; scope; scope = scope->outer)
+		for (uint32_t i = 0; i < scope->capacity; i++)
+			for (const struct binding *binding = scope->slot[i];
+			     binding; binding = binding->next)
+				if (!strncmp(binding->name, name, length) &&
+				    binding->name[length] == '_')
+					count = insert_name(found, count, most,
+							    binding->name);
+	return count;
+}

@@ -67,4 +67,9 @@ struct binding *scope_declare(struct scope *scope, const struct ast *declaration
 /* The visible name that most resembles a misspelt one, or NULL. */
 const char *scope_suggest(const struct scope *scope, const char *name);
 
+/* Visible names that begin with this one and '_', in the order of the alphabet: the
+ * first `most` of them; returns how many. */
+uint32_t scope_beginnings(const struct scope *scope, const char *name,
+			  const char **found, uint32_t most);
+
 #endif

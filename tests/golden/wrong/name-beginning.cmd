@@ -1,0 +1,1 @@
+nestc check name-beginning.nest

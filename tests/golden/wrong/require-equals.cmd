@@ -1,0 +1,1 @@
+nestc check require-equals.nest

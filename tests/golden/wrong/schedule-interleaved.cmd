@@ -1,0 +1,1 @@
+nestc check schedule-interleaved.nest

@@ -1,0 +1,1 @@
+nestc check virtual-alone.nest
