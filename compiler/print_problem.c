@@ -107,6 +107,18 @@ static void print_job(const struct problem *problem, struct text *out)
 		    problem->uniform_stages, problem->requirement_count);
 }
 
+static void print_matrices(struct text *out, const char *kind,
+			   const struct problem_matrices *matrices)
+{
+	if (matrices->parameters <= 0)
+		return;
+	text_printf(out, " %smatrices", kind);
+	print_number(out, "parameters", matrices->parameters);
+	print_number(out, "largest", matrices->largest);
+	print_number(out, "step", matrices->step_s);
+	print_number(out, "longest", matrices->largest_step_s);
+}
+
 static void print_cost(const struct problem *problem, uint32_t shape,
 		       uint32_t class_index, enum recompute recompute,
 		       struct text *out)
@@ -151,6 +163,8 @@ static void print_shape(const struct ir *ir, const struct problem *problem,
 		print_number(out, "parameters", weight->parameters);
 		print_number(out, "tied", weight->tied_parameters);
 		print_number(out, "output", weight->output_bytes);
+		print_matrices(out, "", &weight->matrices);
+		print_matrices(out, "expert_", &weight->expert_matrices);
 		text_append_char(out, '\n');
 		for (int j = 0; j < RECOMPUTE_COUNT; j++)
 			print_cost(problem, index, i, (enum recompute)j, out);
