@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/apart.h"
 #include "compiler/describe.h"
 #include "compiler/explain_plan.h"
 #include "compiler/layout.h"
@@ -235,21 +236,22 @@ static void print_sum(struct explanation *explanation,
 		    recompute_name(recompute));
 }
 
-/* What the optimizer steps as whole matrices. */
-static void print_layer_matrices(struct explanation *explanation,
-				 const struct problem_weight *weight)
+/* What has optimizer states of another kind. */
+static void print_layer_apart(struct explanation *explanation,
+			      const struct problem_weight *weight)
 {
-	double parameters = weight->matrices.parameters +
-			    weight->expert_matrices.parameters;
+	double parameters = weight->apart.parameters +
+			    weight->expert_apart.parameters;
 
 	if (parameters <= 0)
 		return;
 	text_append(explanation->out, " (");
 	describe_count((uint64_t)llround(parameters), explanation->out);
-	text_printf(explanation->out, " in matrices, whose step takes %s)",
+	text_printf(explanation->out, " %s, whose step takes %s)",
+		    apart_words(explanation->ir->job.optimizer),
 		    explain_seconds(explanation,
-				    weight->matrices.step_s +
-					    weight->expert_matrices.step_s));
+				    weight->apart.step_s +
+					    weight->expert_apart.step_s));
 }
 
 void explain_class(struct explanation *explanation, uint32_t index,
@@ -288,7 +290,7 @@ void explain_class(struct explanation *explanation, uint32_t index,
 			       out);
 		text_append(out, " of experts)");
 	}
-	print_layer_matrices(explanation, weight);
+	print_layer_apart(explanation, weight);
 	text_printf(out, " held; sends %s to the next stage; working set %s\n",
 		    explain_bytes(explanation, weight->output_bytes),
 		    explain_bytes(explanation, cost->working_bytes));

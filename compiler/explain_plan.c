@@ -7,11 +7,13 @@
 
 #include <math.h>
 
+#include "compiler/apart.h"
 #include "compiler/describe.h"
 #include "compiler/explain_groups.h"
 #include "compiler/explain_internal.h"
 #include "compiler/network_names.h"
 #include "compiler/time_terms.h"
+#include "compiler/training.h"
 #include "lang/compilation.h"
 #include "solver/placement.h"
 #include "solver/routed.h"
@@ -66,9 +68,10 @@ static void print_stage_time(struct explanation *explanation,
 					    stage->gather_exposed_s));
 	text_printf(out, "  optimizer     %s",
 		    explain_seconds(explanation, stage->step_s));
-	if (stage->matrix_step_s > 0)
-		text_printf(out, ", of matrices %s",
-			    explain_seconds(explanation, stage->matrix_step_s));
+	if (stage->apart_step_s > 0)
+		text_printf(out, ", of what is %s %s",
+			    apart_words(explanation->ir->job.optimizer),
+			    explain_seconds(explanation, stage->apart_step_s));
 	text_append_char(out, '\n');
 }
 
@@ -126,22 +129,25 @@ static void print_stage_links(struct explanation *explanation, uint32_t stage)
 		text_append_char(explanation->out, '\n');
 }
 
-/* Optimizer states of matrices, where they are of another size. */
-static void print_matrices(struct explanation *explanation,
-			   const struct stage_cost *stage)
+/* Optimizer states of another size. */
+static void print_apart(struct explanation *explanation,
+			const struct stage_cost *stage)
 {
+	enum ir_optimizer optimizer = explanation->ir->job.optimizer;
 	struct text *out = explanation->out;
 
-	if (stage->matrix_parameters <= 0)
+	if (stage->apart_parameters <= 0)
 		return;
 	text_append(out, "\n                  but of ");
-	describe_count((uint64_t)llround(stage->matrix_parameters), out);
-	text_printf(out, " in matrices x %g B",
-		    explanation->problem->memory.matrix_bytes);
+	describe_count((uint64_t)llround(stage->apart_parameters), out);
+	text_printf(out, " %s x %g B", apart_words(optimizer),
+		    explanation->problem->memory.apart_bytes);
 	if (explanation->plan->choice.zero) {
-		text_append(out, ", dealt out whole: ");
-		describe_count((uint64_t)llround(stage->matrix_states), out);
-		text_append(out, " on the fullest");
+		text_append(out, training_needs_whole(optimizer) ?
+			    ", dealt out whole: " : ", shared out: ");
+		describe_count((uint64_t)llround(stage->apart_states), out);
+		text_append(out, training_needs_whole(optimizer) ?
+			    " on the fullest" : " on each");
 	}
 	text_append(out, "\n                 ");
 }
@@ -164,7 +170,7 @@ static void print_stage_memory(struct explanation *explanation,
 		    explain_bytes(explanation, stage->memory.gradients),
 		    memory->optimizer_bytes);
 	print_sharers(explanation, stage, 1);
-	print_matrices(explanation, stage);
+	print_apart(explanation, stage);
 	text_printf(out, " = %s\n",
 		    explain_bytes(explanation, stage->memory.optimizer));
 	text_printf(out, "                activations %s, working set %s, reserve %s\n",

@@ -3,6 +3,8 @@
 # Everything but main, so that tests can link it.
 noinst_LIBRARIES += %D%/libcompiler.a
 %C%_libcompiler_a_SOURCES = \
+	%D%/apart.c \
+	%D%/apart.h \
 	%D%/cli.c \
 	%D%/cli.h \
 	%D%/cli_help.c \

@@ -135,7 +135,7 @@ static void add_part(struct counting *counting, uint32_t index)
 }
 
 static void add_matrices(const struct kept_matrix *kept, double count,
-			 struct problem_matrices *to)
+			 struct problem_apart *to)
 {
 	to->parameters += count * kept->elements;
 	to->step_s += count * kept->step_s;
@@ -171,7 +171,7 @@ void matrices_fill(const struct ir *ir, const struct ir_class *class,
 		if (kept->parts == 2)	/* gate and up; key and value of a latent */
 			kept->step_s = step_s(&counting, kept->from, kept->to);
 		add_matrices(kept, cost->weight_count,
-			     cost->is_expert ? &weight->expert_matrices :
-					       &weight->matrices);
+			     cost->is_expert ? &weight->expert_apart :
+					       &weight->apart);
 	}
 }

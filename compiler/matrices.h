@@ -36,7 +36,7 @@ bool operator_has_matrix(const struct ir_operator *operator);
 double matrix_orthogonalise_s(const struct ir_device *device, double rows,
 			      double columns);
 
-/* Fills weight->matrices and expert_matrices of a class, of which `result` is the
+/* Fills weight->apart and expert_apart of a class, of which `result` is the
  * inference. Each of their parameters moves step_bytes at the given rate besides. */
 void matrices_fill(const struct ir *ir, const struct ir_class *class,
 		   const struct layout_result *result, double step_bytes,

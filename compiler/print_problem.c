@@ -88,8 +88,8 @@ static void print_job(const struct problem *problem, struct text *out)
 	print_number(out, "weight", memory->weight_bytes);
 	print_number(out, "gradient", memory->gradient_bytes);
 	print_number(out, "optimizer", memory->optimizer_bytes);
-	if (problem->whole_matrices)
-		print_number(out, "matrix", memory->matrix_bytes);
+	if (problem->states_apart)
+		print_number(out, "apart", memory->apart_bytes);
 	text_append(out, "\nsync");
 	print_number(out, "reduce", sync->reduce_bytes);
 	print_number(out, "gather", sync->gather_bytes);
@@ -107,16 +107,16 @@ static void print_job(const struct problem *problem, struct text *out)
 		    problem->uniform_stages, problem->requirement_count);
 }
 
-static void print_matrices(struct text *out, const char *kind,
-			   const struct problem_matrices *matrices)
+static void print_apart(struct text *out, const char *kind,
+			   const struct problem_apart *apart)
 {
-	if (matrices->parameters <= 0)
+	if (apart->parameters <= 0)
 		return;
-	text_printf(out, " %smatrices", kind);
-	print_number(out, "parameters", matrices->parameters);
-	print_number(out, "largest", matrices->largest);
-	print_number(out, "step", matrices->step_s);
-	print_number(out, "longest", matrices->largest_step_s);
+	text_printf(out, " %sapart", kind);
+	print_number(out, "parameters", apart->parameters);
+	print_number(out, "largest", apart->largest);
+	print_number(out, "step", apart->step_s);
+	print_number(out, "longest", apart->largest_step_s);
 }
 
 static void print_cost(const struct problem *problem, uint32_t shape,
@@ -163,8 +163,8 @@ static void print_shape(const struct ir *ir, const struct problem *problem,
 		print_number(out, "parameters", weight->parameters);
 		print_number(out, "tied", weight->tied_parameters);
 		print_number(out, "output", weight->output_bytes);
-		print_matrices(out, "", &weight->matrices);
-		print_matrices(out, "expert_", &weight->expert_matrices);
+		print_apart(out, "", &weight->apart);
+		print_apart(out, "expert_", &weight->expert_apart);
 		text_append_char(out, '\n');
 		for (int j = 0; j < RECOMPUTE_COUNT; j++)
 			print_cost(problem, index, i, (enum recompute)j, out);

@@ -4,10 +4,9 @@
  * in one run, in this order: what selective recomputation adds, what every
  * policy has, what full recomputation adds; so each policy's are contiguous.
  */
-#include "compiler/matrices.h"
+#include "compiler/apart.h"
 #include "compiler/problem_build.h"
 #include "compiler/recompute_module.h"
-#include "compiler/training.h"
 
 /* One class under one shape, while it is priced. */
 struct pricing {
@@ -204,12 +203,11 @@ static void price(struct problem_build *build, uint32_t shape,
 		.tied_parameters = pricing.result.tied_parameters,
 		.output_bytes = pricing.result.output_bytes,
 	};
-	if (build->built->problem.whole_matrices)
-		matrices_fill(build->ir, &build->ir->model.class[class_index],
-			      &pricing.result,
-			      training_of(&build->ir->job).matrix_step,
-			      build->built->problem.sync.memory_bandwidth_Bps,
-			      scratch, weight);
+	if (build->built->problem.states_apart)
+		apart_fill(build->ir, &build->ir->model.class[class_index],
+			   &pricing.result,
+			   build->built->problem.sync.memory_bandwidth_Bps,
+			   scratch, weight);
 }
 
 /* Both owners of a tied weight say how much they share, and nobody else. */

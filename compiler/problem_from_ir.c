@@ -74,9 +74,9 @@ static void build_training(struct problem_build *build)
 		.weight_bytes = training.weight,
 		.gradient_bytes = training.gradient,
 		.optimizer_bytes = training.optimizer,
-		.matrix_bytes = training.matrix,
+		.apart_bytes = training.apart,
 	};
-	problem->whole_matrices = training_has_matrices(job->optimizer);
+	problem->states_apart = training_states_apart(job->optimizer);
 	problem->sync = (struct problem_sync){
 		.reduce_bytes = training.reduce,
 		.gather_bytes = training.gather,
@@ -105,7 +105,7 @@ static bool build_zero(struct problem_build *build)
 		any |= zero[i];
 	if (any)
 		return true;
-	if (training_has_matrices(build->ir->job.optimizer)) {
+	if (training_needs_whole(build->ir->job.optimizer)) {
 		diag_error(build->diags, E_SEARCH_VALUE, domain->span,
 			   "ZeRO 2 and 3 cut matrices, which '%s' needs whole",
 			   optimizer_name(build->ir->job.optimizer));
@@ -201,7 +201,7 @@ static void build_requirements(struct problem_build *build)
 
 static bool build_rules(struct problem_build *build)
 {
-	bool whole = training_has_matrices(build->ir->job.optimizer);
+	bool whole = training_needs_whole(build->ir->job.optimizer);
 
 	switch (build->ir->job.target) {
 	case IR_TARGET_MEGATRON:
@@ -295,8 +295,8 @@ static struct problem *build_alike(struct compilation *compilation,
 	return &build.built->problem;
 }
 
-static void slow_steps(struct problem_matrices *steps,
-		       const struct problem_matrices *kind)
+static void slow_steps(struct problem_apart *steps,
+		       const struct problem_apart *kind)
 {
 	steps->step_s = fmax(steps->step_s, kind->step_s);
 	steps->largest_step_s = fmax(steps->largest_step_s, kind->largest_step_s);
@@ -313,9 +313,9 @@ static void slow_down(struct problem *problem, const struct problem *kind)
 	struct problem_weight *weight = (struct problem_weight *)problem->weight;
 
 	for (size_t i = 0; i < costs / RECOMPUTE_COUNT; i++) {
-		slow_steps(&weight[i].matrices, &kind->weight[i].matrices);
-		slow_steps(&weight[i].expert_matrices,
-			   &kind->weight[i].expert_matrices);
+		slow_steps(&weight[i].apart, &kind->weight[i].apart);
+		slow_steps(&weight[i].expert_apart,
+			   &kind->weight[i].expert_apart);
 	}
 	for (size_t i = 0; i < costs; i++) {
 		cost[i].forward_s = fmax(cost[i].forward_s,

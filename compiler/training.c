@@ -32,47 +32,57 @@ static const struct kept kept_table[IR_PRECISION_COUNT] = {
  * neglected (Shazeer and Stern 2018, "Adafactor", section 3: n + m numbers for n x
  * m weights). 8-bit Adam: two moments of a byte, each with a 32-bit scale per 256
  * (Dettmers et al. 2022, "8-bit Optimizers via Block-wise Quantization"; blocks
- * as in bitsandbytes). Muon: of a matrix a momentum, of anything else Adam's
+ * as in bitsandbytes), and Adam's of embeddings. Muon: of a matrix a momentum, of
+ * anything else Adam's
  * (Jordan et al. 2024, kellerjordan.github.io/posts/muon; Liu et al. 2025, "Muon is
  * Scalable for LLM Training", arXiv 2502.16982, section 2.3). */
 static const struct {
-	double any, matrix;
-	bool has_matrices;
+	double most, apart;
+	bool has_apart, whole;
 } states_table[IR_OPTIMIZER_COUNT] = {
-	[IR_ADAM] = { .any = 4 + 4 },
-	[IR_SGD] = { .any = 0 },
-	[IR_SGD_MOMENTUM] = { .any = 4 },
-	[IR_ADAFACTOR] = { .any = 0 },
-	[IR_ADAM_8BIT] = { .any = 2 * (1 + 4.0 / 256) },
-	[IR_MUON] = { .any = 4 + 4, .matrix = 4, .has_matrices = true },
+	[IR_ADAM] = { .most = 4 + 4 },
+	[IR_SGD] = { .most = 0 },
+	[IR_SGD_MOMENTUM] = { .most = 4 },
+	[IR_ADAFACTOR] = { .most = 0 },
+	[IR_ADAM_8BIT] = { .most = 4 + 4, .apart = 2 * (1 + 4.0 / 256),
+			   .has_apart = true },
+	[IR_MUON] = { .most = 4 + 4, .apart = 4, .has_apart = true,
+		      .whole = true },
 };
 
 /* Around the products of a Newton-Schulz iteration the 32-bit update is read for its
  * norm, read and written in 16 bits, and what comes out is read. */
 enum { ORTHOGONALISE_BYTES = 4 + 4 + 2 + 2 };
 
-bool training_has_matrices(enum ir_optimizer optimizer)
+bool training_states_apart(enum ir_optimizer optimizer)
 {
-	return states_table[optimizer].has_matrices;
+	return states_table[optimizer].has_apart;
+}
+
+bool training_needs_whole(enum ir_optimizer optimizer)
+{
+	return states_table[optimizer].whole;
 }
 
 struct training training_of(const struct ir_job *job)
 {
 	const struct kept *kept = &kept_table[job->precision];
-	double any = states_table[job->optimizer].any;
-	double matrix = states_table[job->optimizer].matrix;
+	double most = states_table[job->optimizer].most;
+	double apart = states_table[job->optimizer].apart;
 	struct training training = {
 		.weight = kept->weight,
 		.gradient = kept->gradient,
-		.optimizer = kept->copies + any,
+		.optimizer = kept->copies + most,
 		.reduce = kept->reduce,
 		.gather = kept->gather,
-		.step = kept->step + 2 * any,
+		.step = kept->step + 2 * most,
 	};
 
-	if (!training_has_matrices(job->optimizer))
+	if (!training_states_apart(job->optimizer))
 		return training;
-	training.matrix = kept->copies + matrix;
-	training.matrix_step = kept->step + 2 * matrix + ORTHOGONALISE_BYTES;
+	training.apart = kept->copies + apart;
+	training.apart_step = kept->step + 2 * apart +
+			      (training_needs_whole(job->optimizer) ?
+				       ORTHOGONALISE_BYTES : 0);
 	return training;
 }

@@ -14,16 +14,18 @@
 struct training {
 	double weight, gradient;	/* kept */
 	double optimizer;		/* kept: 32-bit copies and states, */
-	double matrix;			/*   of a parameter of a matrix, where the optimizer
-					 * treats those apart; else 0 */
+	double apart;			/*   of a parameter whose states are of another kind
+					 * (apart.h); 0 if none are */
 	double reduce, gather;		/* sent */
 	double step;			/* read and written by the step, */
-	double matrix_step;		/*   of a matrix, but for its products */
+	double apart_step;		/*   of such a parameter, products aside */
 };
 
 struct training training_of(const struct ir_job *job);
 
-/* Whether the optimizer steps matrices whole (Muon), and everything else like Adam. */
-bool training_has_matrices(enum ir_optimizer optimizer);
+/* Whether some weights have states of another kind than most, and whether the step
+ * needs these weights whole. */
+bool training_states_apart(enum ir_optimizer optimizer);
+bool training_needs_whole(enum ir_optimizer optimizer);
 
 #endif

@@ -54,7 +54,7 @@ void chain_init(struct chain *chain, const struct problem *problem,
 		.run_end = ARENA_ARRAY(arena, uint32_t, length),
 		.one_block = true,
 	};
-	if (problem->whole_matrices)
+	if (problem->states_apart)
 		chain->layer_held = ARENA_ARRAY(arena, struct holding, length);
 	for (uint32_t i = 0; i < problem->run_count; i++) {
 		uint32_t class = problem->run[i].class_index;
@@ -320,17 +320,17 @@ void chain_largest(const struct chain *chain, uint32_t begin, uint32_t end,
 {
 	for (uint32_t at = begin; at < end; at = chain->run_end[at]) {
 		const struct holding *layer = &chain->layer_held[at];
-		struct problem_matrices *own = &held->matrices;
-		struct problem_matrices *expert = &held->expert_matrices;
+		struct problem_apart *own = &held->apart;
+		struct problem_apart *expert = &held->expert_apart;
 
-		own->largest = most(own->largest, layer->matrices.largest);
+		own->largest = most(own->largest, layer->apart.largest);
 		own->largest_step_s = most(own->largest_step_s,
-					   layer->matrices.largest_step_s);
+					   layer->apart.largest_step_s);
 		expert->largest = most(expert->largest,
-				       layer->expert_matrices.largest);
+				       layer->expert_apart.largest);
 		expert->largest_step_s =
 			most(expert->largest_step_s,
-			     layer->expert_matrices.largest_step_s);
+			     layer->expert_apart.largest_step_s);
 	}
 }
 

@@ -27,7 +27,7 @@ struct chain {
 	uint32_t length;
 	struct chain_cost cost;		/* under the policy */
 	struct holding *held;		/* prefix sums */
-	struct holding *layer_held;	/* of each layer, where there are matrices */
+	struct holding *layer_held;	/* of each layer, where states are apart */
 	uint32_t *blocks;		/* layers that count as layers, likewise */
 	/* By layer. */
 	double *output_bytes;		/* what goes on to the next layer */
@@ -175,7 +175,7 @@ static inline double chain_least_saved(const struct chain *chain, uint32_t begin
 	return chain->floor.saved_bytes[end] - chain->floor.saved_bytes[begin];
 }
 
-/* Fills in the largest matrices of the layers that `held` sums up. */
+/* Fills in the largest whole weights of the layers that `held` sums up. */
 void chain_largest(const struct chain *chain, uint32_t begin, uint32_t end,
 		   struct holding *held);
 
@@ -186,7 +186,7 @@ static inline struct holding chain_held_apart(const struct chain *chain,
 	struct holding held = holding_subtract(chain->held[end],
 					       chain->held[begin]);
 
-	if (chain->problem->whole_matrices)
+	if (chain->problem->states_apart)
 		chain_largest(chain, begin, end, &held);
 	return held;
 }

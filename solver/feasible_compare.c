@@ -76,12 +76,12 @@ static bool compare_stage(struct check *c, uint32_t k)
 	return agrees(c, "parameters", stated->parameters, found->parameters, 0) &&
 	       agrees(c, "expert parameters", stated->expert_parameters,
 		      found->expert_parameters, 0) &&
-	       agrees(c, "parameters in matrices", stated->matrix_parameters,
-		      found->matrix_parameters, 0) &&
-	       agrees(c, "states of matrices", stated->matrix_states,
-		      found->matrix_states, 0) &&
-	       agrees(c, "step of matrices", stated->matrix_step_s,
-		      found->matrix_step_s, 0) &&
+	       agrees(c, "parameters with states apart", stated->apart_parameters,
+		      found->apart_parameters, 0) &&
+	       agrees(c, "states apart", stated->apart_states,
+		      found->apart_states, 0) &&
+	       agrees(c, "step of states apart", stated->apart_step_s,
+		      found->apart_step_s, 0) &&
 	       agrees(c, "forward time", stated->forward_s, found->forward_s, 0) &&
 	       agrees(c, "backward time", stated->backward_s, found->backward_s, 0) &&
 	       agrees(c, "compute time", stated->compute_s, found->compute_s, 0) &&

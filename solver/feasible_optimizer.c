@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * The independent checker: optimizer states and step of a device, where some
- * weights may be matrices that are dealt out whole.
+ * weights may have others than the rest, and be dealt out whole.
  */
 #include "solver/feasible_check.h"
 
 #include <math.h>
 
-/* What the layers of a pipeline rank have in matrices of one kind. */
+/* What the layers of a pipeline rank have with states apart. */
 struct pile {
 	double elements, step_s;
 	double largest, longest_s;
@@ -19,8 +19,8 @@ static struct pile pile_of(const struct check *c, uint32_t k, bool experts)
 
 	for (uint32_t i = 0; i < c->layer_count; i++) {
 		const struct problem_weight *weight = feasible_weight_of(c, i);
-		const struct problem_matrices *some = experts ?
-			&weight->expert_matrices : &weight->matrices;
+		const struct problem_apart *some = experts ?
+			&weight->expert_apart : &weight->apart;
 
 		if (c->chunk_of[i] % c->plan->choice.pipeline != k)
 			continue;
@@ -40,7 +40,7 @@ static double sharers(const struct site *site, bool experts)
 	return experts ? site->expert_shards : site->shards;
 }
 
-/* Parameters of one kind in no matrix, on one of these devices. */
+/* Parameters without, on one of these devices. */
 static double loose_elements(const struct check *c, uint32_t k, bool experts,
 			     const struct pile *pile)
 {
@@ -51,7 +51,7 @@ static double loose_elements(const struct check *c, uint32_t k, bool experts,
 	return (all - pile->elements) / sharers(feasible_site(c, k), experts);
 }
 
-/* Matrices go to devices whole: one has the largest, and one the mean or more. */
+/* One device has the largest whole weight, and one the mean or more. */
 static void price_kind(struct check *c, uint32_t k, bool experts)
 {
 	const struct site *site = feasible_site(c, k);
@@ -63,11 +63,11 @@ static void price_kind(struct check *c, uint32_t k, bool experts)
 	double states = fmax(pile.elements / sharers(site, experts), pile.largest);
 	double step_s = fmax(pile.step_s / sharers(site, experts), pile.longest_s);
 
-	stage->matrix_parameters += pile.elements;
-	stage->matrix_states += states;
-	stage->matrix_step_s += step_s;
+	stage->apart_parameters += pile.elements;
+	stage->apart_states += states;
+	stage->apart_step_s += step_s;
 	stage->memory.optimizer += loose * memory->optimizer_bytes +
-				   states * memory->matrix_bytes;
+				   states * memory->apart_bytes;
 	stage->step_s += step_s;
 	if (sync->step_bytes > 0)
 		stage->step_s += loose * sync->step_bytes /

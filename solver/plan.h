@@ -78,9 +78,9 @@ struct stage_cost {
 	uint32_t layers;		/* that count as layers (class_is_block) */
 	double parameters;		/* elements on one device, */
 	double expert_parameters;	/*   of these in experts, */
-	double matrix_parameters;	/*   and in matrices (problem.whole_matrices) */
-	double matrix_states;		/* elements of matrices whose optimizer states are on
-					 * the device that has most of them */
+	double apart_parameters;	/*   and with states apart (problem.states_apart) */
+	double apart_states;		/* those of them whose optimizer states are on the
+					 * device that has most of them */
 	double forward_s;		/* one micro-batch through all its chunks, */
 	double backward_s;		/*   communication included */
 	double compute_s;		/* of forward_s + backward_s: compute, */
@@ -96,7 +96,7 @@ struct stage_cost {
 	double gather_s;		/* parameter gather, whole */
 	double gather_exposed_s;
 	double step_s;			/* optimizer step, */
-	double matrix_step_s;		/*   of this that of matrices */
+	double apart_step_s;		/*   of this where states are apart */
 	struct stage_memory memory;
 };
 

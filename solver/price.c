@@ -336,22 +336,22 @@ static void price_sync(struct pricing *pricing, uint32_t rank)
 		price_exposed(stage->gather_s, sync->overlap_gather,
 			      stage->forward_s - pricing->after_s[rank]);
 	stage->step_s = share_step(&pricing->share, held);
-	if (pricing->share.matrices)
-		stage->matrix_step_s = share_matrix_step(&pricing->share, held);
+	if (pricing->share.apart)
+		stage->apart_step_s = share_apart_step(&pricing->share, held);
 }
 
-/* The states of matrices are their own. */
-static void price_matrices(const struct share *share,
+/* Where states are apart they are of another size. */
+static void price_apart(const struct share *share,
 			   const struct problem_memory *memory,
 			   struct holding held, struct stage_cost *stage)
 {
-	double own = held.matrices.parameters / share->dealt +
-		     held.expert_matrices.parameters / share->expert_dealt;
+	double own = held.apart.parameters / share->dealt +
+		     held.expert_apart.parameters / share->expert_dealt;
 
-	stage->matrix_parameters = held.matrices.parameters +
-				   held.expert_matrices.parameters;
-	stage->matrix_states = share_matrix_states(share, held);
-	stage->memory.optimizer += stage->matrix_states * memory->matrix_bytes -
+	stage->apart_parameters = held.apart.parameters +
+				   held.expert_apart.parameters;
+	stage->apart_states = share_apart_states(share, held);
+	stage->memory.optimizer += stage->apart_states * memory->apart_bytes -
 				   own * memory->optimizer_bytes;
 }
 
@@ -374,8 +374,8 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 			   memory->gradient_bytes;
 	bytes->optimizer = (choice->zero > 0 ? shared : whole) *
 			   memory->optimizer_bytes;
-	if (share->matrices)
-		price_matrices(share, memory, held, stage);
+	if (share->apart)
+		price_apart(share, memory, held, stage);
 	bytes->activations = schedule_peak_bytes(
 		&schedule, rank,
 		pricing->saved_bytes + (size_t)rank * choice->virtual_stages);

@@ -47,9 +47,9 @@
  *	gather_exposed = max(0, gather - (overlap_gather ? F'_k : 0))
  *	step	= (P + E) x step_bytes / memory_bandwidth;
  *		  ZeRO 1 to 3: (P / S + E / S_x) x step_bytes / memory_bandwidth;
- *		  of matrices (problem.whole_matrices) instead the sum of their step_s;
- *		  ZeRO 1: the larger of that / S and the longest step of one; of
- *		  those of experts likewise with S_x
+ *		  of weights with states apart (problem.states_apart) instead the sum
+ *		  of their step_s; ZeRO 1 to 3: the larger of that / S and their
+ *		  largest_step_s; of those of experts likewise with S_x
  *	time	= max over k of (finish_k + reduce_exposed_k)
  *		+ max over k of (step_k + gather_exposed_k)
  * with finish_k of the simulated schedule: the clipping norm is a barrier
@@ -70,9 +70,9 @@
  *
  * Memory of a device: P + E times weight, gradient and optimizer bytes, P / S + E /
  * S_x times the optimizer bytes under ZeRO 1 to 3, the gradient bytes under ZeRO 2
- * and 3, the weight bytes under ZeRO 3; of matrices, M of P and M_x of E, matrix_bytes
- * in place of the optimizer bytes, under ZeRO 1 for max(M / S, largest of them) +
- * max(M_x / S_x, largest of those) parameters; the peak of saved activations in the
+ * and 3, the weight bytes under ZeRO 3; of parameters with states apart, M of P and M_x
+ * of E, apart_bytes in place of the optimizer bytes, under ZeRO 1 to 3 for max(M / S,
+ * largest) + max(M_x / S_x, largest of experts) parameters; the peak of saved activations in the
  * schedule's order; working: the largest working_bytes of its layers, plus G times
  * gradient_bytes (ZeRO 2, 3) and weight_bytes (ZeRO 3), where G is the sum of the
  * two largest (S > 1 ? P_l : 0) + (S_x > 1 ? E_l : 0) among its layers (the
@@ -84,8 +84,8 @@
  * 0 also of the shard group and the rest group of data x context and, where there are
  * experts in that sense, of expert data).
  *
- * Matrices are dealt out whole, as evenly as can be: one replica has the largest,
- * and one the mean or more. That both are met is an idealisation (dealing the largest
+ * Weights that must be whole are dealt out as evenly as can be: one replica has the
+ * largest, and one the mean or more. That both are met is an idealisation (dealing the largest
  * first is at most 4/3 above the best; Graham 1969), and so is that the exchange of
  * their gradients and parameters takes no longer for unequal parts.
  *

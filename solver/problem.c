@@ -85,28 +85,30 @@ static const char *check_cost(const struct problem *problem,
 	return NULL;
 }
 
-/* Some parameters of the `all` that may be matrices; sums may have been rounded. */
-static const char *check_matrices(const struct problem_matrices *matrices,
-				  double all, bool whole)
+/* Parameters of the `all`; sums may have been rounded. */
+static const char *check_apart(const struct problem *problem,
+			       const struct problem_apart *apart, double all)
 {
 	const double room = 1 + 1e-9;
 
-	if (!is_amount(matrices->parameters) || !is_amount(matrices->step_s) ||
-	    !is_amount(matrices->largest) ||
-	    !is_amount(matrices->largest_step_s))
-		return "a matrix is negative or not finite";
-	if (!whole && (matrices->parameters > 0 || matrices->step_s > 0 ||
-		       matrices->largest > 0 || matrices->largest_step_s > 0))
-		return "there are matrices, but nothing that needs them whole";
-	if (matrices->parameters > all * room)
-		return "matrices have more parameters than the weights they are of";
-	if (matrices->largest > matrices->parameters * room ||
-	    matrices->largest_step_s > matrices->step_s * room)
-		return "a matrix is larger than all together";
+	if (!is_amount(apart->parameters) || !is_amount(apart->step_s) ||
+	    !is_amount(apart->largest) || !is_amount(apart->largest_step_s))
+		return "what has states apart is negative or not finite";
+	if (!problem->states_apart &&
+	    (apart->parameters > 0 || apart->step_s > 0))
+		return "there are states apart, but no optimizer that has them";
+	if (apart->parameters > all * room)
+		return "more parameters have states apart than there are";
+	if (apart->largest > apart->parameters * room ||
+	    apart->largest_step_s > apart->step_s * room)
+		return "a weight is larger than all together";
+	if (apart->largest > 0 && (problem->zero[2] || problem->zero[3]))
+		return "ZeRO 2 and 3 cut weights that the optimizer needs whole";
 	return NULL;
 }
 
-static const char *check_weight(const struct problem_weight *weight, bool whole)
+static const char *check_weight(const struct problem *problem,
+				const struct problem_weight *weight)
 {
 	const char *wrong;
 
@@ -117,11 +119,10 @@ static const char *check_weight(const struct problem_weight *weight, bool whole)
 		return "a weight is negative or not finite";
 	if (weight->tied_parameters > weight->parameters)
 		return "a class ties more parameters than it has";
-	wrong = check_matrices(&weight->matrices,
-			       weight->parameters - weight->tied_parameters,
-			       whole);
-	return wrong ? wrong : check_matrices(&weight->expert_matrices,
-					      weight->expert_parameters, whole);
+	wrong = check_apart(problem, &weight->apart,
+			    weight->parameters - weight->tied_parameters);
+	return wrong ? wrong : check_apart(problem, &weight->expert_apart,
+					   weight->expert_parameters);
 }
 
 /* Layers that are not recomputed under partial recomputation keep everything. */
@@ -163,8 +164,7 @@ static const char *check_shapes(const struct problem *problem)
 				    ->parameters)
 			return "a class ties more parameters than the other has";
 	for (uint64_t i = 0; i < weights; i++) {
-		const char *wrong = check_weight(&problem->weight[i],
-						 problem->whole_matrices);
+		const char *wrong = check_weight(problem, &problem->weight[i]);
 
 		if (wrong)
 			return wrong;
@@ -280,7 +280,7 @@ static const char *check_memory(const struct problem *problem)
 	    !is_amount(memory->group_bytes) || !is_amount(memory->weight_bytes) ||
 	    !is_amount(memory->gradient_bytes) ||
 	    !is_amount(memory->optimizer_bytes) ||
-	    !is_amount(memory->matrix_bytes))
+	    !is_amount(memory->apart_bytes))
 		return "a size of memory is negative or not finite";
 	if (!is_amount(sync->reduce_bytes) || !is_amount(sync->gather_bytes) ||
 	    !is_amount(sync->step_bytes))
@@ -344,8 +344,6 @@ static const char *check_job(const struct problem *problem)
 	if (!problem->zero[0] && !problem->zero[1] && !problem->zero[2] &&
 	    !problem->zero[3])
 		return "no ZeRO stage is allowed";
-	if (problem->whole_matrices && (problem->zero[2] || problem->zero[3]))
-		return "ZeRO 2 and 3 cut matrices that the optimizer needs whole";
 	for (uint32_t l = problem->level_count; l < LEVEL_MAX; l++)
 		if (problem->shard_level[l])
 			return "shards are cut at a level that is not there";

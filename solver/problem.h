@@ -77,13 +77,15 @@ struct problem_cost {
 	uint32_t collective_count;
 };
 
-/* Weights that the optimizer treats as matrices (problem.whole_matrices): each
- * has states of its own size and a step that needs it whole. */
-struct problem_matrices {
+/* Weights whose optimizer states and step are of another kind than those of most
+ * (problem.states_apart): matrices under Muon, 8-bit states. Where the step needs a
+ * weight whole, `largest` says so. */
+struct problem_apart {
 	double parameters;		/* elements on one device, over all of them */
 	double step_s;			/* of all their steps, on one device */
-	double largest;			/* elements of the one that has most */
-	double largest_step_s;		/* the longest step of one */
+	double largest;			/* elements of the largest weight that must be whole;
+					 * 0: none must */
+	double largest_step_s;		/* and the longest step of one */
 };
 
 /* One layer class under one shape, whatever the policy. */
@@ -92,10 +94,10 @@ struct problem_weight {
 	double expert_parameters;	/* and besides, elements of experts, replicated over
 					 * the expert-data group */
 	double tied_parameters;		/* of `parameters`, shared with problem.tied_class when
-					 * both are on one device; see below. None are of
-					 * matrices */
-	struct problem_matrices matrices;	/* among `parameters`, */
-	struct problem_matrices expert_matrices;	/* and among expert_parameters */
+					 * both are on one device; see below. None have
+					 * states apart */
+	struct problem_apart apart;	/* among `parameters`, */
+	struct problem_apart expert_apart;	/* and among expert_parameters */
 	double output_bytes;		/* what a device sends to the next stage per micro-batch */
 };
 
@@ -130,7 +132,7 @@ struct problem_memory {
 	double weight_bytes;		/* per parameter */
 	double gradient_bytes;		/* per parameter */
 	double optimizer_bytes;		/* per parameter, before any sharding; */
-	double matrix_bytes;		/*   the same of a parameter of a matrix */
+	double apart_bytes;		/*   the same of one whose states are apart */
 };
 
 struct problem_sync {
@@ -141,7 +143,7 @@ struct problem_sync {
 	bool overlap_gather;		/* behind the first micro-batch's forward; ZeRO 3: a
 					 * layer's behind its own forward and backward */
 	double step_bytes;		/* read and written per parameter by the optimizer
-					 * step, matrices aside */
+					 * step, where states are not apart */
 	double memory_bandwidth_Bps;	/* which the step reaches */
 };
 
@@ -221,10 +223,10 @@ struct problem {
 					 * chunk has equally many block layers */
 	struct problem_memory memory;
 	struct problem_sync sync;
-	/* The optimizer steps some weights as whole matrices (Muon). Where ZeRO shares
-	 * out states, it deals these weights out whole; ZeRO 2 and 3, which cut them,
-	 * are not allowed. False: no weight has matrices. */
-	bool whole_matrices;
+	/* Some weights have optimizer states of another kind. Those that must be whole are
+	 * dealt out whole where ZeRO shares out states; ZeRO 2 and 3, which cut them, are
+	 * then not allowed. False: no weight has states apart. */
+	bool states_apart;
 	double device_dollars_per_s;	/* price of one device; 0 if unknown */
 	double device_watts;
 

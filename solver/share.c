@@ -56,18 +56,18 @@ static double moving_of_one(const struct problem_memory *memory, uint32_t zero,
 	       (zero > 2 ? memory->weight_bytes : 0);
 }
 
-/* ZeRO 0 leaves every replica all matrices; else they are dealt out whole. */
-static void share_matrices(const struct problem_memory *memory, uint32_t zero,
+/* ZeRO 0 leaves every replica all of them; else they are shared or dealt out. */
+static void share_apart(const struct problem_memory *memory, uint32_t zero,
 			   struct share *share)
 {
-	double more_bytes = memory->matrix_bytes - memory->optimizer_bytes;
+	double more_bytes = memory->apart_bytes - memory->optimizer_bytes;
 
-	share->matrices = true;
+	share->apart = true;
 	share->dealt = zero ? share->shards : 1;
 	share->expert_dealt = zero ? share->expert_shards : 1;
-	share->matrix_more_bytes = more_bytes / share->dealt;
-	share->expert_matrix_more_bytes = more_bytes / share->expert_dealt;
-	share->matrix_bytes = memory->matrix_bytes;
+	share->apart_more_bytes = more_bytes / share->dealt;
+	share->expert_apart_more_bytes = more_bytes / share->expert_dealt;
+	share->apart_bytes = memory->apart_bytes;
 }
 
 static void share_steps(const struct problem_sync *sync, uint32_t zero,
@@ -107,8 +107,8 @@ struct share share_of(const struct problem *problem, const struct choice *choice
 			moving_of_one(memory, zero, share.expert_shards);
 	}
 	share_steps(&problem->sync, zero, &share);
-	if (problem->whole_matrices)
-		share_matrices(memory, zero, &share);
+	if (problem->states_apart)
+		share_apart(memory, zero, &share);
 	share.reserve_bytes = memory->reserve_bytes +
 			      group_count(shape, choice, &share, sharding) *
 				      memory->group_bytes;

@@ -17,13 +17,13 @@
 struct holding {
 	double parameters;		/* elements replicated over data x context */
 	double experts;			/* and besides, over expert data */
-	struct problem_matrices matrices, expert_matrices;	/* of these */
+	struct problem_apart apart, expert_apart;	/* of these */
 };
 
-static inline struct problem_matrices matrices_add(struct problem_matrices a,
-						   struct problem_matrices b)
+static inline struct problem_apart apart_add(struct problem_apart a,
+						   struct problem_apart b)
 {
-	return (struct problem_matrices){
+	return (struct problem_apart){
 		.parameters = a.parameters + b.parameters,
 		.step_s = a.step_s + b.step_s,
 		.largest = most(a.largest, b.largest),
@@ -36,32 +36,32 @@ static inline struct holding holding_add(struct holding a, struct holding b)
 	return (struct holding){
 		a.parameters + b.parameters,
 		a.experts + b.experts,
-		matrices_add(a.matrices, b.matrices),
-		matrices_add(a.expert_matrices, b.expert_matrices),
+		apart_add(a.apart, b.apart),
+		apart_add(a.expert_apart, b.expert_apart),
 	};
 }
 
-static inline struct problem_matrices matrices_subtract(struct problem_matrices a,
-							struct problem_matrices b)
+static inline struct problem_apart apart_subtract(struct problem_apart a,
+							struct problem_apart b)
 {
-	return (struct problem_matrices){
+	return (struct problem_apart){
 		.parameters = a.parameters - b.parameters,
 		.step_s = a.step_s - b.step_s,
 	};
 }
 
-/* Of the sums: which matrix is the largest of the rest is unknown, and 0. */
+/* Of the sums: which weight is the largest of the rest is unknown, and 0. */
 static inline struct holding holding_subtract(struct holding a, struct holding b)
 {
 	return (struct holding){
 		a.parameters - b.parameters,
 		a.experts - b.experts,
-		matrices_subtract(a.matrices, b.matrices),
-		matrices_subtract(a.expert_matrices, b.expert_matrices),
+		apart_subtract(a.apart, b.apart),
+		apart_subtract(a.expert_apart, b.expert_apart),
 	};
 }
 
-static inline struct problem_matrices matrices_times(struct problem_matrices a,
+static inline struct problem_apart apart_times(struct problem_apart a,
 						     double factor)
 {
 	a.parameters *= factor;
@@ -74,15 +74,15 @@ static inline struct holding holding_times(struct holding a, double factor)
 	return (struct holding){
 		a.parameters * factor,
 		a.experts * factor,
-		matrices_times(a.matrices, factor),
-		matrices_times(a.expert_matrices, factor),
+		apart_times(a.apart, factor),
+		apart_times(a.expert_apart, factor),
 	};
 }
 
 static inline struct holding holding_of(const struct problem_weight *weight)
 {
 	return (struct holding){ weight->parameters, weight->expert_parameters,
-				 weight->matrices, weight->expert_matrices };
+				 weight->apart, weight->expert_apart };
 }
 
 struct share {
@@ -90,17 +90,17 @@ struct share {
 	double expert_replicas;		/* ranks of a stage / (expert x expert_tensor) */
 	double shards;			/* replicas that share out what ZeRO says */
 	double expert_shards;
-	/* Of one parameter of either kind that is of no matrix: weight, gradient and
+	/* Of one parameter of either kind whose states are not apart: weight, gradient and
 	 * optimizer bytes, and the time of its optimizer step. */
 	double parameter_bytes, expert_bytes;
 	double step_s, expert_step_s;
-	/* Of matrices: what their optimizer bytes are more than of such a parameter
+	/* Of those apart: what their optimizer bytes are more than of such a parameter
 	 * (may be negative), where every replica has an equal share of them; how many
-	 * that are; and the bytes of one parameter before sharing. */
-	bool matrices;			/* there are some */
-	double matrix_more_bytes, expert_matrix_more_bytes;
+	 * replicas that are; and the bytes of one before sharing. */
+	bool apart;			/* there are some */
+	double apart_more_bytes, expert_apart_more_bytes;
 	double dealt, expert_dealt;
-	double matrix_bytes;
+	double apart_bytes;
 	/* Of one parameter of a layer that is being gathered or scattered. */
 	double moving_bytes, expert_moving_bytes;
 	double reserve_bytes;		/* of a device: reserve and groups */
@@ -112,7 +112,7 @@ struct share {
 struct share share_of(const struct problem *problem, const struct choice *choice,
 		      const struct sharding *sharding);
 
-/* What a device has and takes at least, as if matrices could be cut to share them
+/* What a device has and takes at least, as if every weight could be cut to share it
  * out equally. Additive: of several holdings together the sum. */
 static inline double share_least_bytes(const struct share *share,
 				       struct holding held)
@@ -120,19 +120,19 @@ static inline double share_least_bytes(const struct share *share,
 	double bytes = held.parameters * share->parameter_bytes +
 		       held.experts * share->expert_bytes;
 
-	if (!share->matrices)
+	if (!share->apart)
 		return bytes;
-	return bytes + held.matrices.parameters * share->matrix_more_bytes +
-	       held.expert_matrices.parameters * share->expert_matrix_more_bytes;
+	return bytes + held.apart.parameters * share->apart_more_bytes +
+	       held.expert_apart.parameters * share->expert_apart_more_bytes;
 }
 
 static inline double share_least_step(const struct share *share,
 				      struct holding held)
 {
-	const struct problem_matrices *own = &held.matrices;
-	const struct problem_matrices *expert = &held.expert_matrices;
+	const struct problem_apart *own = &held.apart;
+	const struct problem_apart *expert = &held.expert_apart;
 
-	if (!share->matrices)
+	if (!share->apart)
 		return held.parameters * share->step_s +
 		       held.experts * share->expert_step_s;
 	return (held.parameters - own->parameters) * share->step_s +
@@ -140,28 +140,28 @@ static inline double share_least_step(const struct share *share,
 	       own->step_s / share->dealt + expert->step_s / share->expert_dealt;
 }
 
-/* Parameters of matrices whose states the device has that has most of each kind. */
-static inline double share_matrix_states(const struct share *share,
+/* Parameters with states apart whose states the device has that has most. */
+static inline double share_apart_states(const struct share *share,
 					 struct holding held)
 {
-	return most(held.matrices.largest,
-		    held.matrices.parameters / share->dealt) +
-	       most(held.expert_matrices.largest,
-		    held.expert_matrices.parameters / share->expert_dealt);
+	return most(held.apart.largest,
+		    held.apart.parameters / share->dealt) +
+	       most(held.expert_apart.largest,
+		    held.expert_apart.parameters / share->expert_dealt);
 }
 
-/* The step of the matrices of the device that takes longest for those of each kind. */
-static inline double share_matrix_step(const struct share *share,
+/* Their step on the device that takes longest. */
+static inline double share_apart_step(const struct share *share,
 				       struct holding held)
 {
-	return most(held.matrices.largest_step_s,
-		    held.matrices.step_s / share->dealt) +
-	       most(held.expert_matrices.largest_step_s,
-		    held.expert_matrices.step_s / share->expert_dealt);
+	return most(held.apart.largest_step_s,
+		    held.apart.step_s / share->dealt) +
+	       most(held.expert_apart.largest_step_s,
+		    held.expert_apart.step_s / share->expert_dealt);
 }
 
 /* What the fullest replica has of something more than the mean of all: it has the
- * largest matrix at least. */
+ * largest whole weight at least. */
 static inline double share_uneven(double largest, double sum, double dealt)
 {
 	return most(0, largest - sum / dealt);
@@ -173,13 +173,13 @@ static inline double share_bytes(const struct share *share, struct holding held)
 {
 	double bytes = share_least_bytes(share, held);
 
-	if (!share->matrices)
+	if (!share->apart)
 		return bytes;
-	return bytes + share->matrix_bytes *
-		       (share_uneven(held.matrices.largest,
-				     held.matrices.parameters, share->dealt) +
-			share_uneven(held.expert_matrices.largest,
-				     held.expert_matrices.parameters,
+	return bytes + share->apart_bytes *
+		       (share_uneven(held.apart.largest,
+				     held.apart.parameters, share->dealt) +
+			share_uneven(held.expert_apart.largest,
+				     held.expert_apart.parameters,
 				     share->expert_dealt));
 }
 
@@ -187,13 +187,13 @@ static inline double share_step(const struct share *share, struct holding held)
 {
 	double step_s = share_least_step(share, held);
 
-	if (!share->matrices)
+	if (!share->apart)
 		return step_s;
 	return step_s +
-	       share_uneven(held.matrices.largest_step_s, held.matrices.step_s,
+	       share_uneven(held.apart.largest_step_s, held.apart.step_s,
 			    share->dealt) +
-	       share_uneven(held.expert_matrices.largest_step_s,
-			    held.expert_matrices.step_s, share->expert_dealt);
+	       share_uneven(held.expert_apart.largest_step_s,
+			    held.expert_apart.step_s, share->expert_dealt);
 }
 
 /* Of one layer, while it is being gathered or scattered. */

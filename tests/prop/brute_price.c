@@ -147,8 +147,9 @@ static void price_tied(const struct brute_pricing *pricing, double *parameters,
 				  brute_send(pricing, a, b, bytes);
 }
 
-/* The matrices of a stage: elements and step of all, and the most of one. */
-struct matrices {
+/* What of a stage has states apart: elements and step of all, and the most of one
+ * weight that must be whole. */
+struct apart {
 	double elements, step_s, most_elements, most_step_s;
 };
 
@@ -161,7 +162,7 @@ struct chunks {
 	double working_bytes[BRUTE_STAGE_MAX];
 	double parameters[BRUTE_STAGE_MAX];	/* without those of experts */
 	double expert_parameters[BRUTE_STAGE_MAX];
-	struct matrices matrices[2][BRUTE_STAGE_MAX];	/* of others, of experts */
+	struct apart apart[2][BRUTE_STAGE_MAX];	/* of others, of experts */
 	/* Of all layers of a stage, in falling order: what is gathered at once. */
 	double gathered[BRUTE_STAGE_MAX][BRUTE_CHAIN_MAX];
 };
@@ -192,7 +193,7 @@ static enum recompute policy_of(const struct brute_pricing *pricing,
 	return choice->recompute;
 }
 
-static void add_matrices(struct matrices *to, const struct problem_matrices *of)
+static void add_apart(struct apart *to, const struct problem_apart *of)
 {
 	to->elements += of->parameters;
 	to->step_s += of->step_s;
@@ -218,8 +219,8 @@ static void add_layer(const struct brute_pricing *pricing,
 					cost->working_bytes);
 	chunks->parameters[k] += weight->parameters;
 	chunks->expert_parameters[k] += weight->expert_parameters;
-	add_matrices(&chunks->matrices[0][k], &weight->matrices);
-	add_matrices(&chunks->matrices[1][k], &weight->expert_matrices);
+	add_apart(&chunks->apart[0][k], &weight->apart);
+	add_apart(&chunks->apart[1][k], &weight->expert_apart);
 	insert(chunks->gathered[k],
 	       (pricing->sharers > 1 ? weight->parameters : 0) +
 	       (pricing->expert_sharers > 1 ? weight->expert_parameters : 0));
@@ -327,14 +328,14 @@ static double state_sharers(const struct brute_pricing *pricing, int experts)
 	return experts ? pricing->expert_sharers : pricing->sharers;
 }
 
-/* Parameters of stage k that are of no matrix. */
+/* Parameters of stage k whose states are not apart. */
 static double loose(const struct chunks *chunks, uint32_t k, int experts)
 {
 	return (experts ? chunks->expert_parameters[k] : chunks->parameters[k]) -
-	       chunks->matrices[experts][k].elements;
+	       chunks->apart[experts][k].elements;
 }
 
-/* Optimizer states: matrices go to sharers whole, so that one sharer has the
+/* Optimizer states: some weights go to sharers whole, so that one sharer has the
  * largest, and one the mean or more. */
 static double states_of(const struct brute_pricing *pricing,
 			const struct chunks *chunks, uint32_t k)
@@ -343,12 +344,12 @@ static double states_of(const struct brute_pricing *pricing,
 	double bytes = 0;
 
 	for (int e = 0; e < 2; e++) {
-		const struct matrices *matrices = &chunks->matrices[e][k];
+		const struct apart *apart = &chunks->apart[e][k];
 		double sharers = state_sharers(pricing, e);
 
 		bytes += loose(chunks, k, e) / sharers * memory->optimizer_bytes;
-		bytes += fmax(matrices->elements / sharers,
-			      matrices->most_elements) * memory->matrix_bytes;
+		bytes += fmax(apart->elements / sharers,
+			      apart->most_elements) * memory->apart_bytes;
 	}
 	return bytes;
 }
@@ -360,12 +361,12 @@ static double update_of(const struct brute_pricing *pricing,
 	double time = 0;
 
 	for (int e = 0; e < 2; e++) {
-		const struct matrices *matrices = &chunks->matrices[e][k];
+		const struct apart *apart = &chunks->apart[e][k];
 		double sharers = state_sharers(pricing, e);
 
 		time += loose(chunks, k, e) / sharers * sync->step_bytes /
 			sync->memory_bandwidth_Bps;
-		time += fmax(matrices->step_s / sharers, matrices->most_step_s);
+		time += fmax(apart->step_s / sharers, apart->most_step_s);
 	}
 	return time;
 }

@@ -4,10 +4,10 @@
  */
 #include "tests/prop/random_problem.h"
 
-static void slow_steps(struct problem_matrices *matrices)
+static void slow_steps(struct problem_apart *apart)
 {
-	matrices->step_s *= 2;
-	matrices->largest_step_s *= 2;
+	apart->step_s *= 2;
+	apart->largest_step_s *= 2;
 }
 
 void random_problem_slow(const struct problem *problem, struct problem *slow,
@@ -26,8 +26,8 @@ void random_problem_slow(const struct problem *problem, struct problem *slow,
 	*slow = *problem;
 	for (uint32_t i = 0; i < weights; i++) {
 		weight[i] = problem->weight[i];
-		slow_steps(&weight[i].matrices);
-		slow_steps(&weight[i].expert_matrices);
+		slow_steps(&weight[i].apart);
+		slow_steps(&weight[i].expert_apart);
 	}
 	for (uint32_t i = 0; i < costs; i++) {
 		cost[i] = problem->cost[i];

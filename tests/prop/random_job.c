@@ -188,42 +188,51 @@ void maker_sync(struct maker *maker)
 	maker->problem->device_watts = maker_amount_or_zero(maker, 512, 0.3);
 }
 
-/* Some of `all` parameters: none, half or all of them, in one matrix or more. */
-static struct problem_matrices make_matrices(struct maker *maker, double all)
+/* Some of `all` parameters: none, half or all of them; if they must be whole, in one
+ * weight or more. */
+static struct problem_apart make_apart(struct maker *maker, double all, bool whole)
 {
 	static const uint32_t parts[] = { 1, 1, 2, 4, 8 };
-	struct problem_matrices matrices = { 0 };
+	struct problem_apart apart = { 0 };
 
 	if (all <= 0 || maker_chance(maker, 0.2))
-		return matrices;
-	matrices.parameters = maker_chance(maker, 0.5) ? all : all / 2;
-	matrices.largest = matrices.parameters / maker_pick(maker, parts, 5);
-	matrices.step_s = maker_amount_or_zero(maker, 0.25, 0.1);
-	matrices.largest_step_s = matrices.step_s / maker_pick(maker, parts, 5);
-	return matrices;
+		return apart;
+	apart.parameters = maker_chance(maker, 0.5) ? all : all / 2;
+	apart.step_s = maker_amount_or_zero(maker, 0.25, 0.1);
+	if (!whole)
+		return apart;
+	apart.largest = apart.parameters / maker_pick(maker, parts, 5);
+	apart.largest_step_s = apart.step_s / maker_pick(maker, parts, 5);
+	return apart;
 }
 
 /* Draws from numbers of its own: the rest of a problem is the same without. */
-void maker_matrices(struct maker *maker)
+void maker_apart(struct maker *maker)
 {
 	struct random before = maker->random;
 	struct problem *problem = maker->problem;
 	uint32_t weights = problem->shape_count * problem->class_count;
 	struct problem_weight *weight =
 		ARENA_ARRAY(maker->arena, struct problem_weight, weights);
+	bool whole;
 
 	maker->random.state ^= UINT64_C(0x6a09e667f3bcc909);
-	problem->whole_matrices = maker_chance(maker, 0.2);
-	for (uint32_t i = 0; i < weights && problem->whole_matrices; i++) {
+	problem->states_apart = maker_chance(maker, 0.2);
+	whole = maker_chance(maker, 0.7);
+	for (uint32_t i = 0; i < weights && problem->states_apart; i++) {
+		double own = problem->weight[i].parameters -
+			     problem->weight[i].tied_parameters;
+
 		weight[i] = problem->weight[i];
-		weight[i].matrices = make_matrices(
-			maker, weight[i].parameters - weight[i].tied_parameters);
-		weight[i].expert_matrices =
-			make_matrices(maker, weight[i].expert_parameters);
+		weight[i].apart = make_apart(maker, own, whole);
+		weight[i].expert_apart =
+			make_apart(maker, weight[i].expert_parameters, whole);
 	}
-	if (problem->whole_matrices) {
+	if (problem->states_apart) {
 		problem->weight = weight;
-		problem->memory.matrix_bytes = maker_chance(maker, 0.5) ? 8 : 16;
+		problem->memory.apart_bytes = maker_chance(maker, 0.5) ? 8 : 16;
+	}
+	if (problem->states_apart && whole) {
 		problem->zero[1] |= !problem->zero[0];
 		problem->zero[2] = problem->zero[3] = false;
 	}

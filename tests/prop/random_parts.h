@@ -45,7 +45,7 @@ void maker_weights(struct maker *maker);
 void maker_space(struct maker *maker);
 void maker_memory(struct maker *maker);
 void maker_sync(struct maker *maker);
-void maker_matrices(struct maker *maker);
+void maker_apart(struct maker *maker);
 void maker_requirements(struct maker *maker);
 void maker_objectives(struct maker *maker);
 

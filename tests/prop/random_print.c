@@ -53,14 +53,14 @@ static void print_program(FILE *file, const char *name,
 	fprintf(file, "\n");
 }
 
-static void print_matrices(FILE *file, const char *kind,
-			   const struct problem_matrices *matrices)
+static void print_apart(FILE *file, const char *kind,
+			   const struct problem_apart *apart)
 {
-	if (matrices->parameters > 0)
-		fprintf(file, "      %smatrices: %.17g, largest %.17g, step %.17g, "
-			"longest %.17g\n", kind, matrices->parameters,
-			matrices->largest, matrices->step_s,
-			matrices->largest_step_s);
+	if (apart->parameters > 0)
+		fprintf(file, "      %sapart: %.17g, largest %.17g, step %.17g, "
+			"longest %.17g\n", kind, apart->parameters,
+			apart->largest, apart->step_s,
+			apart->largest_step_s);
 }
 
 static void print_shape(FILE *file, const struct problem *problem, uint32_t s)
@@ -79,8 +79,8 @@ static void print_shape(FILE *file, const struct problem *problem, uint32_t s)
 			"%.17g output %.17g\n", i, weight->parameters,
 			weight->expert_parameters, weight->tied_parameters,
 			weight->output_bytes);
-		print_matrices(file, "", &weight->matrices);
-		print_matrices(file, "expert ", &weight->expert_matrices);
+		print_apart(file, "", &weight->apart);
+		print_apart(file, "expert ", &weight->expert_apart);
 		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 			const struct problem_cost *cost = problem_cost_at(
 				problem, s, i, (enum recompute)r);
@@ -155,9 +155,9 @@ void random_problem_print(const struct problem *problem, FILE *file)
 		"%.17g gradient %.17g optimizer %.17g\n", memory->limit_bytes,
 		memory->reserve_bytes, memory->group_bytes, memory->weight_bytes,
 		memory->gradient_bytes, memory->optimizer_bytes);
-	if (problem->whole_matrices)
-		fprintf(file, "  matrices whole: %.17g bytes of states\n",
-			memory->matrix_bytes);
+	if (problem->states_apart)
+		fprintf(file, "  states apart: %.17g bytes\n",
+			memory->apart_bytes);
 	fprintf(file, "  sync: reduce %.17g%s gather %.17g%s step %.17g at %.17g; "
 		"%.17g dollars, %.17g watts\n", sync->reduce_bytes,
 		sync->overlap_reduce ? " hidden" : "", sync->gather_bytes,

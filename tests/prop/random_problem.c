@@ -104,7 +104,7 @@ void random_problem_make(struct random_problem *made, uint64_t seed,
 	maker_space(&maker);
 	maker_memory(&maker);
 	maker_sync(&maker);
-	maker_matrices(&maker);
+	maker_apart(&maker);
 	maker_requirements(&maker);
 	mentions_time = made->mentions_time;
 	maker_objectives(&maker);

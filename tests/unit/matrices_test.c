@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Muon: which weights are matrices and what their steps take, by hand on a device
- * that reaches 1 TFLOP/s in every product and has no other costs.
+ * that reaches 1 TFLOP/s in every product and has no other costs; 8-bit Adam: which
+ * weights have 8-bit states.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "compiler/apart.h"
 #include "compiler/matrices.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/training.h"
@@ -93,18 +95,18 @@ static void weights_apart(void **state)
 	struct problem_weight weight = fill(*state, ir, 1, &alone);
 	double wide = orthogonalise_flops(1024, 2816);
 
-	assert_exact(weight.matrices.parameters, 11272192);
-	assert_exact(weight.matrices.largest, 2883584);
-	assert_number(weight.matrices.step_s,
+	assert_exact(weight.apart.parameters, 11272192);
+	assert_exact(weight.apart.largest, 2883584);
+	assert_number(weight.apart.step_s,
 		      (2 * orthogonalise_flops(1024, 1024) +
 		       2 * orthogonalise_flops(256, 1024) + 3 * wide) / 1e12 +
 		      11272192 * 1e-9);
-	assert_number(weight.matrices.largest_step_s,
+	assert_number(weight.apart.largest_step_s,
 		      wide / 1e12 + 2883584 * 1e-9);
-	assert_exact(weight.expert_matrices.parameters, 0);
+	assert_exact(weight.expert_apart.parameters, 0);
 	/* Embedding and head are Adam's. */
 	for (uint32_t i = 0; i < 3; i += 2)
-		assert_exact(fill(*state, ir, i, &alone).matrices.parameters, 0);
+		assert_exact(fill(*state, ir, i, &alone).apart.parameters, 0);
 }
 
 /* Megatron-LM keeps query, key and value as 1024 x 1536 and steps them apart; gate
@@ -117,14 +119,14 @@ static void weights_of_megatron(void **state)
 
 	ir->job.target = IR_TARGET_MEGATRON;
 	weight = fill(*state, ir, 1, &alone);
-	assert_exact(weight.matrices.parameters, 11272192);
-	assert_exact(weight.matrices.largest, 1024 * 5632);
-	assert_number(weight.matrices.step_s,
+	assert_exact(weight.apart.parameters, 11272192);
+	assert_exact(weight.apart.largest, 1024 * 5632);
+	assert_number(weight.apart.step_s,
 		      (2 * orthogonalise_flops(1024, 1024) +
 		       2 * orthogonalise_flops(256, 1024) + gate +
 		       orthogonalise_flops(1024, 2816)) / 1e12 +
 		      11272192 * 1e-9);
-	assert_number(weight.matrices.largest_step_s,
+	assert_number(weight.apart.largest_step_s,
 		      gate / 1e12 + 1024 * 5632 * 1e-9);
 }
 
@@ -138,9 +140,9 @@ static void weights_cut(void **state)
 
 	shape.tensor = 4;
 	weight = fill(*state, ir, 1, &shape);
-	assert_exact(weight.matrices.parameters, 11272192 / 4);
-	assert_exact(weight.matrices.largest, 704 * 1024);
-	assert_number(weight.matrices.step_s,
+	assert_exact(weight.apart.parameters, 11272192 / 4);
+	assert_exact(weight.apart.largest, 704 * 1024);
+	assert_number(weight.apart.step_s,
 		      (2 * orthogonalise_flops(256, 1024) +
 		       2 * orthogonalise_flops(64, 1024) +
 		       3 * orthogonalise_flops(704, 1024)) / 1e12 +
@@ -164,21 +166,52 @@ static void weights_of_experts(void **state)
 	shape.expert = 8;
 	weight = fill(&spec.compilation.arena, spec.ir, 2, &shape);
 	/* 32 experts with gate and up 7168 x 4096 and down 2048 x 7168 */
-	assert_exact(weight.expert_matrices.parameters,
+	assert_exact(weight.expert_apart.parameters,
 		     32 * (7168.0 * 4096 + 2048 * 7168));
-	assert_exact(weight.expert_matrices.largest, 7168 * 4096);
-	assert_number(weight.expert_matrices.step_s,
+	assert_exact(weight.expert_apart.largest, 7168 * 4096);
+	assert_number(weight.expert_apart.step_s,
 		      32 * ((gate + down) / 1e12 +
 			    (7168 * 4096 + 2048 * 7168) * 1e-9));
-	assert_number(weight.expert_matrices.largest_step_s,
+	assert_number(weight.expert_apart.largest_step_s,
 		      gate / 1e12 + 7168 * 4096 * 1e-9);
 	/* Queries out of 1536, keys and values (128 heads of 128 each) out of 512, the
 	 * rotary key, the result of 16384, the shared expert, the router. */
-	assert_exact(weight.matrices.parameters,
+	assert_exact(weight.apart.parameters,
 		     7168.0 * 1536 + 1536 * 24576 + 7168 * 512 + 512 * 32768 +
 		     7168 * 64 + 16384 * 7168 + 3 * 7168 * 2048 + 7168 * 256);
-	assert_exact(weight.matrices.largest, 16384 * 7168);
+	assert_exact(weight.apart.largest, 16384 * 7168);
 	spec_release(&spec);
+}
+
+/* 8-bit Adam keeps 32-bit moments of the table, whose weight the head may share. */
+static void quantised(void **state)
+{
+	struct ir *ir = small_llama(*state);
+	double bandwidth_Bps = 1e12, bytes = 18 + 2 * 2 * (1 + 4.0 / 256);
+	double table = 51200.0 * 1024;
+
+	ir->job.optimizer = IR_ADAM_8BIT;
+	for (int tied = 0; tied < 2; tied++) {
+		/* Table; products and two norms; a norm and the head. */
+		const double parameters[] = {
+			0, 11272192 + 2 * 1024, 1024 + (tied ? 0 : table),
+		};
+
+		ir->model.tied = tied;
+		ir->model.class[2].operator[1].tied = tied;
+		for (uint32_t i = 0; i < 3; i++) {
+			struct problem_weight weight = { 0 };
+			struct layout_result result;
+
+			layout_infer(ir, i, &alone, *state, &result);
+			apart_fill(ir, &ir->model.class[i], &result,
+				   bandwidth_Bps, *state, &weight);
+			assert_exact(weight.apart.parameters, parameters[i]);
+			assert_number(weight.apart.step_s,
+				      parameters[i] * bytes / bandwidth_Bps);
+			assert_exact(weight.apart.largest, 0);
+		}
+	}
 }
 
 /* bf16: 12 bytes with Adam, a copy and a momentum with Muon. The step of a matrix
@@ -189,16 +222,16 @@ static void constants(void **state)
 	struct training training = training_of(&ir->job);
 
 	assert_exact(training.optimizer, 12);
-	assert_exact(training.matrix, 4 + 4);
+	assert_exact(training.apart, 4 + 4);
 	assert_exact(training.step, 18 + 16);
-	assert_exact(training.matrix_step, 18 + 8 + 12);
-	assert_true(training_has_matrices(IR_MUON));
+	assert_exact(training.apart_step, 18 + 8 + 12);
+	assert_true(training_needs_whole(IR_MUON));
 	for (int i = 0; i < IR_MUON; i++)
-		assert_false(training_has_matrices((enum ir_optimizer)i));
+		assert_false(training_needs_whole((enum ir_optimizer)i));
 	ir->job.precision = IR_FP32;	/* no copies: 8 and 4 */
 	training = training_of(&ir->job);
 	assert_exact(training.optimizer, 8);
-	assert_exact(training.matrix, 4);
+	assert_exact(training.apart, 4);
 }
 
 #define TEST(name) \
@@ -212,6 +245,7 @@ int main(void)
 		TEST(weights_of_megatron),
 		TEST(weights_cut),
 		TEST(weights_of_experts),
+		TEST(quantised),
 		TEST(constants),
 	};
 

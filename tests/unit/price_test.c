@@ -391,9 +391,9 @@ static void test_variables(void **state)
  * states; their steps take 4 s, the longer one 3. */
 static void use_matrices(struct small *small)
 {
-	small->weight[0].matrices = (struct problem_matrices){ 8, 4, 5, 3 };
-	small->problem.memory.matrix_bytes = 6;
-	small->problem.whole_matrices = true;
+	small->weight[0].apart = (struct problem_apart){ 8, 4, 5, 3 };
+	small->problem.memory.apart_bytes = 6;
+	small->problem.states_apart = true;
 	assert_null(problem_check(&small->problem));
 }
 
@@ -413,7 +413,7 @@ static void test_matrices(void **state)
 	assert_float_equal(stage->memory.optimizer, 48 + 96, 0);
 	assert_float_equal(stage->memory.gradients, 80, 0);
 	assert_float_equal(stage->step_s, 10, 1e-9);
-	assert_float_equal(stage->matrix_step_s, 8, 1e-9);
+	assert_float_equal(stage->apart_step_s, 8, 1e-9);
 	assert_float_equal(small.plan.time_s, 40, 1e-9);
 	arena_release(&small.arena);
 }
@@ -434,7 +434,7 @@ static void test_matrices_dealt(void **state)
 	stage = &small.plan.stage[0];
 	assert_float_equal(stage->memory.optimizer, 48 + 96, 0);
 	assert_float_equal(stage->step_s, 2 + 8, 1e-9);
-	assert_float_equal(stage->matrix_states, 16, 0);
+	assert_float_equal(stage->apart_states, 16, 0);
 	small.run[0].count = 1;
 	small.first[1] = 1;
 	price_plan(&small.problem, &small.arena, &small.plan);
@@ -442,8 +442,8 @@ static void test_matrices_dealt(void **state)
 	assert_float_equal(stage->memory.optimizer, 12 + 30, 0);
 	assert_float_equal(stage->memory.parameters, 20, 0);
 	assert_float_equal(stage->step_s, 0.5 + 3, 1e-9);
-	assert_float_equal(stage->matrix_states, 5, 0);
-	assert_float_equal(stage->matrix_parameters, 8, 0);
+	assert_float_equal(stage->apart_states, 5, 0);
+	assert_float_equal(stage->apart_parameters, 8, 0);
 	arena_release(&small.arena);
 }
 
@@ -458,13 +458,13 @@ static void test_matrices_wrong(void **state)
 	small.problem.zero[2] = true;
 	assert_non_null(problem_check(&small.problem));
 	small.problem.zero[2] = false;
-	small.weight[0].matrices.largest = 9;
+	small.weight[0].apart.largest = 9;
 	assert_non_null(problem_check(&small.problem));
-	small.weight[0].matrices.largest = 5;
-	small.weight[0].matrices.parameters = 11;
+	small.weight[0].apart.largest = 5;
+	small.weight[0].apart.parameters = 11;
 	assert_non_null(problem_check(&small.problem));
-	small.weight[0].matrices.parameters = 8;
-	small.problem.whole_matrices = false;
+	small.weight[0].apart.parameters = 8;
+	small.problem.states_apart = false;
 	assert_non_null(problem_check(&small.problem));
 	arena_release(&small.arena);
 }

@@ -532,14 +532,15 @@ static void optimizers(void **state)
 {
 	static const struct {
 		enum ir_optimizer optimizer;
-		double bytes, step;
+		double bytes, step, apart;
 	} known[] = {
-		{ IR_ADAM, 4 + 8, 18 + 16 },
-		{ IR_SGD, 4, 18 },
-		{ IR_SGD_MOMENTUM, 4 + 4, 18 + 8 },
-		{ IR_ADAFACTOR, 4, 18 },
-		{ IR_ADAM_8BIT, 4 + 2 + 2 * 4.0 / 256, 18 + 4 + 4 * 4.0 / 256 },
-		{ IR_MUON, 4 + 8, 18 + 16 },	/* of what is in no matrix */
+		{ IR_ADAM, 4 + 8, 18 + 16, 0 },
+		{ IR_SGD, 4, 18, 0 },
+		{ IR_SGD_MOMENTUM, 4 + 4, 18 + 8, 0 },
+		{ IR_ADAFACTOR, 4, 18, 0 },
+		/* Of embeddings; else 2 (1 + 4 / 256). */
+		{ IR_ADAM_8BIT, 4 + 8, 18 + 16, 4 + 2 + 2 * 4.0 / 256 },
+		{ IR_MUON, 4 + 8, 18 + 16, 4 + 4 },	/* matrices apart */
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -547,9 +548,11 @@ static void optimizers(void **state)
 		const struct problem *problem;
 
 		ir->job.optimizer = known[i].optimizer;
-		problem = problem_from_ir(*state, ir);
+		problem = make(*state, ir);
 		assert_float_equal(problem->memory.optimizer_bytes,
 				   known[i].bytes, 0);
+		assert_float_equal(problem->memory.apart_bytes, known[i].apart, 0);
+		assert_int_equal(problem->states_apart, known[i].apart > 0);
 		assert_float_equal(problem->sync.step_bytes, known[i].step, 0);
 	}
 }
@@ -565,14 +568,14 @@ static void muon(void **state)
 
 	ir->job.optimizer = IR_MUON;
 	problem = make(*state, ir);
-	assert_true(problem->whole_matrices);
-	assert_exact(problem->memory.matrix_bytes, 4 + 4);
+	assert_true(problem->states_apart);
+	assert_exact(problem->memory.apart_bytes, 4 + 4);
 	block = problem_weight_at(problem, find_shape(problem, 1, 1, false, 1), 1);
-	assert_exact(block->matrices.parameters, 11272192);
+	assert_exact(block->apart.parameters, 11272192);
 	assert_exact(block->parameters, 11272192 + 2 * 1024);
-	assert_true(block->matrices.step_s > 0);
+	assert_true(block->apart.step_s > 0);
 	for (uint32_t i = 0; i < 3; i += 2)
-		assert_exact(problem_weight_at(problem, 0, i)->matrices.parameters,
+		assert_exact(problem_weight_at(problem, 0, i)->apart.parameters,
 			     0);
 	assert_true(problem->zero[0] && problem->zero[1]);
 	SET_DOMAIN(*state, ir, VARIABLE_ZERO, 1, 2);
