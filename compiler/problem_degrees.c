@@ -391,6 +391,35 @@ static uint64_t known_product(const struct ir_job *job,
 	return product;
 }
 
+/* The ranks of a stage that experts are shared out among are those of no other. */
+static bool check_expert_ranks(struct problem_build *build)
+{
+	static const enum plan_variable expert[] = { VARIABLE_EXPERT,
+						     VARIABLE_EXPERT_TENSOR };
+	const struct ir_job *job = &build->ir->job;
+	double parts = (double)least(job, VARIABLE_EXPERT) *
+		       least(job, VARIABLE_EXPERT_TENSOR);
+	uint32_t pipeline = least(job, VARIABLE_PIPELINE);
+	uint32_t devices = devices_of(build->ir);
+	struct span span = SPAN_NONE;
+
+	if (parts * pipeline <= devices)
+		return true;
+	diag_error(build->diags, E_NO_SHAPE,
+		   job->domain[is_given(job, VARIABLE_EXPERT) ?
+				       VARIABLE_EXPERT :
+				       VARIABLE_EXPERT_TENSOR].span,
+		   "%s needs %.0f ranks in every stage, and of %u devices a stage has at most %u",
+		   spell_product(build, expert, 2, &span), parts, devices,
+		   devices / pipeline);
+	if (pipeline > 1)
+		diag_label(build->diags, job->domain[VARIABLE_PIPELINE].span,
+			   "with this");
+	diag_note(build->diags, SPAN_NONE,
+		  "experts are shared out among the tensor x context x data ranks of a stage");
+	return false;
+}
+
 static bool check_experts(struct problem_build *build)
 {
 	static const enum plan_variable expert[] = { VARIABLE_EXPERT,
@@ -440,5 +469,6 @@ bool problem_check_degrees(struct problem_build *build)
 	return check_product(build) && check_devices(build) &&
 	       check_stages(build) && check_batch(build) &&
 	       check_interleaving(build) && check_schedule(build) &&
-	       check_shards(build) && check_experts(build) && check_used(build);
+	       check_shards(build) && check_expert_ranks(build) &&
+	       check_experts(build) && check_used(build);
 }

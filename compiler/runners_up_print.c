@@ -22,11 +22,13 @@ static const enum plan_variable told[] = {
 	VARIABLE_SHARD_LEVEL,
 };
 
-/* Whether what is said of other variables says it: recompute_layers where they
- * are not searched, and the schedule but for GPipe. */
-static bool follows(const struct runners_up *runners, enum plan_variable variable,
-		    uint32_t value, uint32_t best)
+/* Whether what is said of other variables says it: no sequence parallelism without
+ * tensor, recompute_layers where they are not searched, the schedule but for GPipe. */
+static bool follows(const struct runners_up *runners, const struct plan *plan,
+		    enum plan_variable variable, uint32_t value, uint32_t best)
 {
+	if (variable == VARIABLE_SEQUENCE)
+		return runners->problem->shape[plan->choice.shape].tensor == 1;
 	if (variable == VARIABLE_RECOMPUTE_LAYERS)
 		return !runners->problem->recompute_layers.count;
 	return variable == VARIABLE_SCHEDULE && value != SCHEDULE_GPIPE &&
@@ -45,7 +47,7 @@ static void print_differences(const struct runners_up *runners,
 
 		if (value == variable_of_plan(told[i], runners->problem, best))
 			continue;
-		if (follows(runners, told[i], value,
+		if (follows(runners, plan, told[i], value,
 			    variable_of_plan(told[i], runners->problem, best)))
 			continue;
 		text_printf(out, "%s%s ", any ? ", " : "", variable_name(told[i]));

@@ -118,26 +118,25 @@ static void step(const struct facts *facts)
 		    plan->choice.zero);
 }
 
+/* The parts are those of the slowest stage. */
 static const char *why_nothing(const struct facts *facts, enum time_term term)
 {
 	const struct choice *choice = &facts->plan->choice;
+	const struct problem_shape *shape = facts->shape;
+	static const char hidden[] = "none that the slowest stage waits for";
 
 	switch (term) {
 	case TIME_TENSOR:
-		return facts->shape->tensor > 1 ? "all hidden behind compute" :
-						  "tensor 1";
+		return shape->tensor > 1 ? hidden : "tensor 1";
 	case TIME_CONTEXT:
-		return facts->shape->context > 1 ? "all hidden behind compute" :
-						   "context 1";
+		return shape->context > 1 ? hidden : "context 1";
 	case TIME_EXPERT:
-		return facts->shape->expert > 1 ? "all hidden behind compute" :
-						  "every rank holds all experts";
+		return shape->expert > 1 ? hidden : "expert 1";
 	case TIME_PIPELINE:
 	case TIME_BUBBLE:
-		return choice->pipeline > 1 ? "no waiting" : "no pipeline";
+		return choice->pipeline > 1 ? hidden : "no pipeline";
 	case TIME_DATA:
-		return choice->data * facts->shape->context > 1 ?
-			       "all hidden behind compute" : "one replica";
+		return choice->data * shape->context > 1 ? hidden : "one replica";
 	default:
 		return "none";
 	}
