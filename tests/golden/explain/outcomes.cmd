@@ -6,3 +6,7 @@ nestc explain idea.nest --why-not='zero = 3' | grep ^Search
 nestc explain idea.nest --why-not='tensor = 2, shard_level = 1, zero = 1' | grep ^Search
 nestc explain idea.nest --why-not='schedule = gpipe, tensor = 2' | grep -E '^Search|asked for  .*GPipe'
 nestc explain idea.nest --plan=ours --why-not='pipeline = 2' | grep -v '[0-9] *s '
+nestc explain ../cli/mixed.nest --job=both --why-not='tensor = 4' | sed -n '4,5p'
+nestc explain ../cli/mixed.nest --job=both --why-not='tensor = 3' | grep -c E0560
+nestc explain ../graph/plan.nest --why-not='pipeline = 2' | sed -n '4,5p'
+nestc explain ../graph/plan.nest --top=2 | sed 's/.*  //; s/ (gap.*//' | sed -n '4,5p'
