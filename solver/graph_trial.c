@@ -437,7 +437,8 @@ void trial_plan(struct trial *trial, const struct plan *plan)
 	if (!trial->problem->avoided_count && !trial->problem->pin_count)
 		change_places(&attempt);
 	move_borders(&attempt);
-	if (!trial->problem->avoided_count && !trial->problem->pin_count)
+	if (!trial->problem->avoided_count && !trial->problem->pin_count &&
+	    !is_over(trial))
 		sort_places(&attempt);
 	if (incumbent_offer(&trial->best, &attempt.best.plan,
 			    &attempt.best.merit))
