@@ -1,11 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs the unit tests and a whole compilation under valgrind's memcheck. Needs
-# valgrind (installed where apt-get and root allow it).
+# Runs whole compilations, refused specs and the unit tests under valgrind's
+# memcheck, on all cores. Needs valgrind (installed where apt-get and root allow it).
 
 set -u
-passed=0 failed=0 skipped=0
+
+# One command, for xargs below: its verdict is a file in the directory. A spec may be
+# refused, and that is no memory error; a signal or a fault is.
+if [ "${1-}" = one ]; then
+	out=$2/$$
+	valgrind -q --error-exitcode=99 --leak-check=full --track-fds=no --vgdb=no \
+		$3 >"$out" 2>&1
+	if [ $? -lt 64 ]; then
+		mv "$out" "$out.passed"
+	else
+		mv "$out" "$out.failed"
+		{ echo "valgrind: $3"; cat "$out.failed"; } >&2
+	fi
+	exit 0
+fi
 
 if ! command -v valgrind >/dev/null 2>&1; then
 	[ "$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -q -y valgrind
@@ -16,28 +30,25 @@ if ! command -v valgrind >/dev/null 2>&1; then
 	exit 0
 fi
 
-checked() {
-	if valgrind -q --error-exitcode=99 --leak-check=full --track-fds=no \
-		"$@" >valgrind.out 2>&1; then
-		passed=$((passed + 1))
-	elif [ $? = 99 ]; then
-		failed=$((failed + 1))
-		echo "valgrind: $*"
-		cat valgrind.out
-	else
-		passed=$((passed + 1))	# a refused spec is no memory error
-	fi
+# What takes longest first, so that no core is left with it at the end. A search need
+# not be finished for its memory to be right.
+commands() {
+	for spec in examples/*/*.nest; do
+		echo "./nestc compile $spec --emit=manifest --ranks=factors --gap=10%"
+	done
+	ls tests/golden/wrong/*.nest | xargs -n 8 echo ./nestc check
+	ls tests/unit/*_test
 }
 
-for program in tests/unit/*_test; do
-	checked "$program"
-done
-for spec in examples/*/*.nest; do
-	checked ./nestc compile "$spec" --emit=manifest --ranks=factors
-done
-for spec in tests/golden/wrong/*.nest; do
-	checked ./nestc check "$spec"
-done
-rm -f valgrind.out
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+results=$(mktemp -d) || exit 1
+trap 'rm -rf "$results"' EXIT
+commands | xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I COMMAND \
+	sh "$0" one "$results" COMMAND
+passed=$(find "$results" -name '*.passed' | wc -l)
+failed=$(find "$results" -name '*.failed' | wc -l)
+if [ $((passed + failed)) != "$(commands | wc -l)" ]; then
+	echo "valgrind: a command has no verdict"
+	failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

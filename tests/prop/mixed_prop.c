@@ -24,7 +24,7 @@
 
 /* Looks of each family of plans, of its phases, when time is over. */
 #define LATE_MOST 64
-#define COUNT_MIXED 1000
+#define COUNT_MIXED 500
 #define PLANS_MAX 10000	/* split plans of one problem; others are left out */
 
 /* ---- problems ---- */
