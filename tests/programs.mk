@@ -111,8 +111,12 @@ endif
 	%D%/prop/brute_parts.h \
 	%D%/prop/brute_price.c \
 	%D%/prop/brute_schedule.c \
+	%D%/prop/errors.c \
+	%D%/prop/errors.h \
 	%D%/prop/flow.c \
 	%D%/prop/flow.h \
+	%D%/prop/random.c \
+	%D%/prop/random.h \
 	%D%/prop/random_chain.c \
 	%D%/prop/random_derive.c \
 	%D%/prop/random_graph.c \

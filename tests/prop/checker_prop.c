@@ -127,8 +127,8 @@ static uint32_t *copy_of(struct arena *arena, const uint32_t *from,
 
 static void test_checker_refuses(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed += 5) {

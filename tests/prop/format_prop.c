@@ -18,16 +18,10 @@
 #include "lang/compilation.h"
 #include "lang/format.h"
 #include "lang/parse.h"
+#include "tests/prop/random.h"
 #include "tests/prop/random_spec.h"
 
 #define COUNT_DEFAULT 2000
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 struct trial {
 	uint64_t seed;

@@ -18,10 +18,10 @@
 
 #include "solver/graph_hierarchy.h"
 #include "solver/graph_lines.h"
+#include "tests/prop/errors.h"
 #include "tests/prop/random_graph.h"
 
 #define DEVICES_MOST 24
-#define TOLERANCE 0.1
 #define COUNT_DEFAULT 400
 
 struct trial {
@@ -36,13 +36,6 @@ struct trial {
 	uint32_t used[LEVEL_MAX];	/* children used at each level */
 	uint32_t apart[LEVEL_MAX];
 };
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 /* ---- random groups ---- */
 
@@ -270,53 +263,33 @@ static double play_ring_latency(struct trial *trial)
 
 /* ---- comparing ---- */
 
-struct tally {
-	const char *name;
-	uint32_t count, beyond;
-	double sum, worst;
-	uint64_t worst_seed;
-};
-
-static void compare(struct tally *tally, uint64_t seed, double formula,
+static void compare(struct errors *errors, uint64_t seed, double formula,
 		    double played)
 {
-	double error = fabs(formula - played) / fmax(played, 1e-30);
-
 	/* No way of sharing the links ends before the most loaded one. */
 	if (formula > played * (1 + 1e-6))
 		fail_msg("seed %llu: %s takes %g, and its flows end at %g",
-			 (unsigned long long)seed, tally->name, formula, played);
-	tally->count++;
-	tally->sum += error;
-	tally->beyond += error > TOLERANCE;
-	if (error > tally->worst) {
-		tally->worst = error;
-		tally->worst_seed = seed;
-	}
+			 (unsigned long long)seed, errors->name, formula, played);
+	errors_add(errors, seed, formula, played);
 }
 
-static void finish(const struct tally *tally, uint32_t count)
+static void finish(const struct errors *errors, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		printf("# %s: %u cases, mean error %.2f %%, largest %.1f %% (seed %llu), %u beyond %.0f %%\n",
-		       tally[i].name, tally[i].count,
-		       100 * tally[i].sum / tally[i].count,
-		       100 * tally[i].worst,
-		       (unsigned long long)tally[i].worst_seed, tally[i].beyond,
-		       100 * TOLERANCE);
+		errors_show(&errors[i]);
 	/* Few have flows that are held up elsewhere while the most loaded link
 	 * waits for them. */
 	for (uint32_t i = 0; i < count; i++) {
-		assert_true(tally[i].count >= 100);
-		assert_true(tally[i].sum <= 0.01 * tally[i].count);
-		assert_true(100 * tally[i].beyond <= 3 * tally[i].count);
-		assert_true(tally[i].worst <= 3 * TOLERANCE);
+		assert_true(errors[i].count >= 100);
+		assert_true(errors_mean(&errors[i]) <= 0.01);
+		assert_true(100 * errors[i].beyond <= 3 * errors[i].count);
+		assert_true(errors_worst(&errors[i]) <= 3 * ERROR_TOLERANCE);
 	}
 }
 
 static void test_collectives(void **state)
 {
-	struct tally tally[] = {
+	struct errors errors[] = {
 		{ .name = "hierarchical" }, { .name = "ring" },
 		{ .name = "all-to-all" },
 	};
@@ -333,11 +306,11 @@ static void test_collectives(void **state)
 		graph_lines(&trial.graph, &trial.groups, &lines, NULL,
 			    &trial.arena);
 		if (!lines.alone) {
-			compare(&tally[0], seed, by->half[1].s_per_byte,
+			compare(&errors[0], seed, by->half[1].s_per_byte,
 				play_hierarchical(&trial));
-			compare(&tally[1], seed, by->half[0].s_per_byte,
+			compare(&errors[1], seed, by->half[0].s_per_byte,
 				play_ring(&trial));
-			compare(&tally[2], seed, by->all_to_all.s_per_byte,
+			compare(&errors[2], seed, by->all_to_all.s_per_byte,
 				play_direct(&trial));
 			/* With the overhead of random_graph_prepare. */
 			if (trial.groups.members[0] == trial.groups.size)
@@ -349,14 +322,14 @@ static void test_collectives(void **state)
 		arena_release(&trial.arena);
 	}
 	if (count >= COUNT_DEFAULT)
-		finish(tally, 3);
+		finish(errors, 3);
 }
 
 /* ---- random sets of flows ---- */
 
 static void test_flows(void **state)
 {
-	struct tally tally = { .name = "permutations" };
+	struct errors errors = { .name = "permutations" };
 	uint64_t first = number_from("PROP_SEED", 1);
 	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
@@ -380,13 +353,12 @@ static void test_flows(void **state)
 		}
 		graph_flows(&trial.graph, flow, n, false, time, 2, &trial.arena);
 		whole = fmax(time[0].time_s, time[1].time_s);
-		compare(&tally, seed, whole, flows_time(&flows));
+		compare(&errors, seed, whole, flows_time(&flows));
 		arena_release(&trial.arena);
 	}
 	/* Flows of one size need not keep the most loaded link busy throughout. */
-	printf("# permutations: mean error %.2f %%, largest %.1f %%\n",
-	       100 * tally.sum / tally.count, 100 * tally.worst);
-	assert_true(tally.sum / tally.count < TOLERANCE / 2);
+	errors_show(&errors);
+	assert_true(errors_mean(&errors) < ERROR_TOLERANCE / 2);
 }
 
 /* ---- nothing is slower on the hierarchy ---- */

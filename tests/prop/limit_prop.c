@@ -120,8 +120,8 @@ static void check_limits(struct trial *trial, const struct solve_limits *limits,
 static void test_stopped(const char *name, uint64_t every,
 			 struct solve_limits (*limits_of)(struct random *))
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	struct tally tally = { 0 };
 
 	for (uint64_t seed = first; seed < first + count; seed += every) {
@@ -173,8 +173,8 @@ static void test_time(void **state)
 /* The clock replaced by a number of looks at it: the same on every machine. */
 static void test_looks(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	uint64_t late_most = 0;
 	struct tally tally = { 0 };
 

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "solver/linear.h"
+#include "tests/prop/errors.h"
 #include "tests/prop/flow.h"
 #include "tests/prop/random_problem.h"
 
@@ -40,18 +41,6 @@ struct trial {
 	struct flow_net net;
 };
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-static double between(struct trial *trial, double low, double high)
-{
-	return low * pow(high / low, random_unit(&trial->random));
-}
-
 static uint32_t below(struct trial *trial, uint32_t limit)
 {
 	return random_below(&trial->random, limit);
@@ -63,11 +52,11 @@ static void make_level(struct trial *trial, uint32_t l)
 {
 	struct problem_level *level = &trial->problem.level[l];
 
-	level->bandwidth_Bps = between(trial, 1, 20);
-	level->latency_s = between(trial, 0.01, 1);
-	level->efficiency = between(trial, 0.5, 1);
+	level->bandwidth_Bps = random_between(&trial->random, 1, 20);
+	level->latency_s = random_between(&trial->random, 0.01, 1);
+	level->efficiency = random_between(&trial->random, 0.5, 1);
 	level->oversubscription = random_chance(&trial->random, 0.3) ?
-		between(trial, 1, 4) : 1;
+		random_between(&trial->random, 1, 4) : 1;
 	if (l && random_chance(&trial->random, 0.3))
 		level->nics = 1 + below(trial, 8);
 	if (random_chance(&trial->random, 0.2)) {
@@ -395,41 +384,18 @@ static void describe(const struct trial *trial, const char *what, double said,
 	}
 }
 
-struct tally {
-	const char *name;
-	uint32_t count;
-	double over;			/* sum of the relative excess */
-	double worst;			/* largest shortfall */
-	uint64_t worst_seed;
-};
-
-static void compare(struct tally *tally, uint64_t seed, double said,
+/* Nothing to compare with where nothing moves. */
+static void compare(struct errors *errors, uint64_t seed, double said,
 		    double played)
 {
-	double excess = said / fmax(played, 1e-30) - 1;
-
-	if (played <= 0)
-		return;
-	tally->count++;
-	tally->over += excess;
-	if (-excess > tally->worst) {
-		tally->worst = -excess;
-		tally->worst_seed = seed;
-	}
+	if (played > 0)
+		errors_add(errors, seed, said, played);
 }
 
-static void show(const struct tally *tally)
-{
-	printf("# %s: %u cases, on average %.1f %% above the flows, at most %.2g %% below (seed %llu)\n",
-	       tally->name, tally->count,
-	       100 * tally->over / fmax(1, tally->count), 100 * tally->worst,
-	       (unsigned long long)tally->worst_seed);
-}
-
-enum { RING, AROUND, DIRECT, BORDER, TALLIES };
+enum { RING, AROUND, DIRECT, KINDS };
 
 static void compare_group(struct trial *trial, uint64_t seed, enum group group,
-			  struct tally *tally)
+			  struct errors *errors)
 {
 	struct network_lines lines = linear_lines(
 		&trial->problem, &trial->placement, &trial->shape,
@@ -456,22 +422,23 @@ static void compare_group(struct trial *trial, uint64_t seed, enum group group,
 	if (n == 1)
 		return;
 	if (whole && !(has_full(trial) && lies_evenly(trial, group))) {
-		compare(&tally[RING], seed, lines.by[0].half[0].s_per_byte,
+		compare(&errors[RING], seed, lines.by[0].half[0].s_per_byte,
 			(n - 1) * flows_load_time(&step));
-		compare(&tally[AROUND], seed, lines.by[0].half[0].latency_s,
+		compare(&errors[AROUND], seed, lines.by[0].half[0].latency_s,
 			latency_s);
 	}
 	if (getenv("PROP_SHOW"))
 		describe(trial, "ring", lines.by[0].half[0].s_per_byte,
 			 (n - 1) * flows_time(&step));
-	compare(&tally[DIRECT], seed, lines.by[0].all_to_all.s_per_byte,
+	compare(&errors[DIRECT], seed, lines.by[0].all_to_all.s_per_byte,
 		flows_time(&all));
 }
 
 static void test_groups(void **state)
 {
-	struct tally tally[TALLIES] = {
-		{ .name = "ring" }, { .name = "around" },
+	struct errors errors[KINDS] = {
+		{ .name = "ring" },
+		{ .name = "around" },
 		{ .name = "all-to-all" },
 	};
 	uint64_t first = number_from("PROP_SEED", 1);
@@ -483,13 +450,13 @@ static void test_groups(void **state)
 
 		if (trial_start(&trial, seed))
 			for (int g = 0; g < GROUP_COUNT; g++)
-				compare_group(&trial, seed, (enum group)g, tally);
+				compare_group(&trial, seed, (enum group)g, errors);
 		arena_release(&trial.arena);
 	}
 	for (int i = RING; i <= DIRECT; i++)
-		show(&tally[i]);
+		errors_show(&errors[i]);
 	for (int i = RING; i <= DIRECT; i++)
-		assert_true(tally[i].worst <= SLACK);
+		assert_true(errors[i].most_below <= SLACK);
 }
 
 /* The transfers after those pipeline ranks whose boundary crosses a level; without
@@ -509,8 +476,8 @@ static double play_borders(struct trial *trial, const uint8_t *level,
 
 static void test_borders(void **state)
 {
-	struct tally tally = { .name = "boundary" };
-	struct tally at_once = { .name = "all boundaries" };
+	struct errors each = { .name = "boundary" };
+	struct errors at_once = { .name = "all boundaries" };
 	uint64_t first = number_from("PROP_SEED", 1);
 	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
@@ -528,7 +495,7 @@ static void test_borders(void **state)
 		linear_transfers(&trial.problem, &trial.placement, trial.device,
 				 &trial.arena, line, level);
 		for (uint32_t l = 0; l < trial.problem.level_count; l++)
-			compare(&tally, seed, line[l].s_per_byte,
+			compare(&each, seed, line[l].s_per_byte,
 				play_borders(&trial, level, l));
 		for (uint32_t p = 0; p + 1 < trial.pipeline; p++)
 			said = fmax(said, line[level[p]].s_per_byte);
@@ -539,9 +506,9 @@ static void test_borders(void **state)
 				 play_borders(&trial, level, l));
 		arena_release(&trial.arena);
 	}
-	show(&tally);
-	show(&at_once);
-	assert_true(tally.worst <= SLACK && at_once.worst <= SLACK);
+	errors_show(&each);
+	errors_show(&at_once);
+	assert_true(each.most_below <= SLACK && at_once.most_below <= SLACK);
 }
 
 /* The bound on uneven groups is below every one. */

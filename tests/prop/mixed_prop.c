@@ -580,8 +580,8 @@ static bool agree(uint64_t seed, uint64_t *split)
 
 static void test_agreement(void **state)
 {
-	uint64_t count = trial_number("PROP_COUNT", COUNT_MIXED);
-	uint64_t seed = trial_number("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_MIXED);
+	uint64_t seed = number_from("PROP_SEED", 1);
 	uint64_t compared = 0, tried = 0, split = 0;
 
 	(void)state;

@@ -16,11 +16,11 @@
 #include <cmocka.h>
 
 #include "solver/network.h"
+#include "tests/prop/errors.h"
 #include "tests/prop/flow.h"
 #include "tests/prop/random_problem.h"
 
 #define DEVICES_MOST 64
-#define TOLERANCE 0.1
 #define COUNT_DEFAULT 400
 
 struct trial {
@@ -33,18 +33,6 @@ struct trial {
 	struct flow_net net;
 };
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-static double between(struct trial *trial, double low, double high)
-{
-	return low * pow(high / low, random_unit(&trial->random));
-}
-
 static bool chance(struct trial *trial, double probability)
 {
 	return random_chance(&trial->random, probability);
@@ -56,10 +44,10 @@ static void make_level(struct trial *trial, uint32_t l)
 {
 	struct problem_level *level = &trial->problem.level[l];
 
-	level->bandwidth_Bps = between(trial, 1, 20);
-	level->latency_s = between(trial, 0.01, 1);
-	level->efficiency = between(trial, 0.5, 1);
-	level->oversubscription = chance(trial, 0.3) ? between(trial, 1, 4) : 1;
+	level->bandwidth_Bps = random_between(&trial->random, 1, 20);
+	level->latency_s = random_between(&trial->random, 0.01, 1);
+	level->efficiency = random_between(&trial->random, 0.5, 1);
+	level->oversubscription = chance(trial, 0.3) ? random_between(&trial->random, 1, 4) : 1;
 	if (l && chance(trial, 0.3))
 		level->nics = 1 + random_below(&trial->random, 8);
 	if (chance(trial, 0.5))
@@ -487,30 +475,6 @@ static struct outcome play_transfers(struct trial *trial,
 
 /* ---- comparing ---- */
 
-struct tally {
-	const char *name;
-	uint32_t count, beyond;
-	double sum, worst;
-	uint64_t worst_seed;
-};
-
-static void compare(struct tally *tally, uint64_t seed, double formula,
-		    double played)
-{
-	double error = fabs(formula - played) / fmax(played, 1e-30);
-
-	tally->count++;
-	tally->sum += error;
-	tally->beyond += error > TOLERANCE;
-	if (error > tally->worst) {
-		tally->worst = error;
-		tally->worst_seed = seed;
-	}
-	if (error > TOLERANCE && getenv("PROP_SHOW"))
-		printf("# seed %llu %s: formula %g, flows %g\n",
-		       (unsigned long long)seed, tally->name, formula, played);
-}
-
 static void describe(const struct trial *trial)
 {
 	for (uint32_t l = 0; l < trial->problem.level_count; l++) {
@@ -526,33 +490,25 @@ static void describe(const struct trial *trial)
 	}
 }
 
-static void show(const struct tally *tally)
-{
-	printf("# %s: %u cases, mean error %.2f %%, largest %.1f %% (seed %llu), %u beyond %.0f %%\n",
-	       tally->name, tally->count, 100 * tally->sum / tally->count,
-	       100 * tally->worst, (unsigned long long)tally->worst_seed,
-	       tally->beyond, 100 * TOLERANCE);
-}
-
 /* A line at a size where latency and bytes weigh alike. */
-static void compare_line(struct tally *tally, uint64_t seed,
+static void compare_line(struct errors *errors, uint64_t seed,
 			 const struct network_line *line,
 			 const struct outcome *played)
 {
-	compare(&tally[0], seed, line->s_per_byte, played->transfer_s);
-	compare(&tally[1], seed, line->latency_s, played->latency_s);
+	errors_add(&errors[0], seed, line->s_per_byte, played->transfer_s);
+	errors_add(&errors[1], seed, line->latency_s, played->latency_s);
 }
 
-enum { RING, HIERARCHICAL = 2, TREE = 4, DIRECT = 6, TALLIES };
+enum { RING, HIERARCHICAL = 2, TREE = 4, DIRECT = 6, KINDS };
 
 /* A formula may be further off in one case of a hundred, and never far. */
-static void finish(const struct tally *tally, uint32_t count)
+static void finish(const struct errors *errors, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		show(&tally[i]);
+		errors_show(&errors[i]);
 	for (uint32_t i = 0; i < count; i++) {
-		assert_true(100 * tally[i].beyond <= tally[i].count);
-		assert_true(tally[i].worst <= 3 * TOLERANCE);
+		assert_true(100 * errors[i].beyond <= errors[i].count);
+		assert_true(errors_worst(&errors[i]) <= 3 * ERROR_TOLERANCE);
 	}
 }
 
@@ -574,7 +530,7 @@ static bool all_switches(const struct trial *trial)
 	return true;
 }
 
-static void run_trial(uint64_t seed, struct tally *tally)
+static void run_trial(uint64_t seed, struct errors *errors)
 {
 	struct network_lines lines;
 	struct outcome played;
@@ -589,29 +545,29 @@ static void run_trial(uint64_t seed, struct tally *tally)
 	/* A full level has more ways round than one ring takes. */
 	if (!has_full(&trial)) {
 		played = play_ring(&trial);
-		compare_line(&tally[RING], seed, &lines.by[0].half[0], &played);
+		compare_line(&errors[RING], seed, &lines.by[0].half[0], &played);
 	}
 	played = play_hierarchical(&trial);
-	compare_line(&tally[HIERARCHICAL], seed, &lines.by[0].half[1], &played);
+	compare_line(&errors[HIERARCHICAL], seed, &lines.by[0].half[1], &played);
 	if (all_switches(&trial)) {
 		struct network_line half = lines.by[0].all_reduce[2];
 
 		half.latency_s /= 2;
 		half.s_per_byte /= 2;
 		played = play_tree(&trial);
-		compare_line(&tally[TREE], seed, &half, &played);
+		compare_line(&errors[TREE], seed, &half, &played);
 	}
 	if (getenv("PROP_SHOW"))
 		describe(&trial);
 	played = play_all_to_all(&trial);
-	compare(&tally[DIRECT], seed, lines.by[0].all_to_all.s_per_byte,
+	errors_add(&errors[DIRECT], seed, lines.by[0].all_to_all.s_per_byte,
 		played.transfer_s);
 	arena_release(&trial.arena);
 }
 
 static void test_collectives(void **state)
 {
-	struct tally tally[TALLIES] = {
+	struct errors errors[KINDS] = {
 		{ .name = "ring" }, { .name = "ring latency" },
 		{ .name = "hierarchical" }, { .name = "hierarchical latency" },
 		{ .name = "tree" }, { .name = "tree latency" },
@@ -622,11 +578,11 @@ static void test_collectives(void **state)
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++)
-		run_trial(seed, tally);
-	finish(tally, TALLIES);
+		run_trial(seed, errors);
+	finish(errors, KINDS);
 }
 
-static void run_transfers(uint64_t seed, struct tally *tally)
+static void run_transfers(uint64_t seed, struct errors *errors)
 {
 	struct placement placement;
 	struct trial trial;
@@ -651,14 +607,14 @@ static void run_transfers(uint64_t seed, struct tally *tally)
 		played = play_transfers(&trial, &placement, l);
 		if (getenv("PROP_SHOW"))
 			describe(&trial);
-		compare_line(tally, seed, &line, &played);
+		compare_line(errors, seed, &line, &played);
 	}
 	arena_release(&trial.arena);
 }
 
 static void test_transfers(void **state)
 {
-	struct tally tally[] = {
+	struct errors errors[] = {
 		{ .name = "transfer" }, { .name = "transfer latency" },
 	};
 	uint64_t first = number_from("PROP_SEED", 1);
@@ -666,8 +622,8 @@ static void test_transfers(void **state)
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++)
-		run_transfers(seed, tally);
-	finish(tally, 2);
+		run_transfers(seed, errors);
+	finish(errors, 2);
 }
 
 int main(void)

@@ -31,8 +31,8 @@ static void random_times(struct random *random, double *out, uint32_t count,
 
 static void test_schedule(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	struct arena arena;
 
 	(void)state;
@@ -127,8 +127,8 @@ static double flow_shop(const double *time, const double *transfer,
 /* The closed form of GPipe in schedule.h holds for the oracle. */
 static void test_gpipe_closed_form(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
@@ -155,8 +155,8 @@ static void test_gpipe_closed_form(void **state)
 
 static void test_order_and_peak(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	static struct brute_operation mine[2 * 20 * 4];
 	static struct schedule_operation theirs[2 * 20 * 4];
 
@@ -218,8 +218,8 @@ static void random_group(struct random *random, const struct problem *problem,
 
 static void test_collective(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
@@ -256,8 +256,8 @@ static void test_collective(void **state)
 /* Every rank has its own device, and innermost digits are neighbours. */
 static void test_devices(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {

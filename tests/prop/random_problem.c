@@ -11,31 +11,6 @@
 
 #include "tests/prop/random_parts.h"
 
-uint64_t random_next(struct random *random)
-{
-	/* splitmix64: Steele, Lea, Flood 2014 */
-	uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-uint32_t random_below(struct random *random, uint32_t bound)
-{
-	return (uint32_t)(random_next(random) % bound);
-}
-
-double random_unit(struct random *random)
-{
-	return (double)(random_next(random) >> 11) * 0x1p-53;
-}
-
-bool random_chance(struct random *random, double probability)
-{
-	return random_unit(random) < probability;
-}
-
 bool maker_chance(struct maker *maker, double probability)
 {
 	return random_chance(&maker->random, probability);

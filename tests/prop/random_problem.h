@@ -12,17 +12,7 @@
 
 #include "lang/base/arena.h"
 #include "solver/problem.h"
-
-struct random {
-	uint64_t state;
-};
-
-uint64_t random_next(struct random *random);
-/* A whole number from 0 to bound - 1. */
-uint32_t random_below(struct random *random, uint32_t bound);
-/* From 0 to 1, 1 excluded. */
-double random_unit(struct random *random);
-bool random_chance(struct random *random, double probability);
+#include "tests/prop/random.h"
 
 struct random_problem {
 	struct problem problem;

@@ -80,8 +80,8 @@ static double point_in(struct random *random, struct range range)
 /* Whatever the variables are, the result lies in the range promised. */
 static void test_range(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = 8 * trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = 8 * number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {

@@ -164,8 +164,8 @@ static void check_sample(struct trial *trial)
 
 static void test_against_oracle(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	uint64_t found = 0, plans = 0, most = 0, partitions = 0, priced = 0;
 	uint64_t configurations = 0;
 
@@ -199,8 +199,8 @@ static void test_against_oracle(void **state)
  * memory may be a byte too high. */
 static void test_tight_memory(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed += 3) {
@@ -265,8 +265,8 @@ static void check_laws(struct trial *trial)
 
 static void test_laws(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
@@ -281,8 +281,8 @@ static void test_laws(void **state)
 /* The same problem twice gives the same plan, byte for byte. */
 static void test_deterministic(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_DEFAULT);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed += 10) {

@@ -73,8 +73,8 @@ static void check_strategies(struct trial *trial, struct tally *tally)
 
 static void strategies_are_honest(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", 150);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", 150);
 	struct tally tally = { 0 };
 
 	(void)state;

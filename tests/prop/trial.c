@@ -15,13 +15,6 @@
 
 #include "tests/prop/trial.h"
 
-uint64_t trial_number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 bool trial_near(double a, double b)
 {
 	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));

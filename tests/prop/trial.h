@@ -12,12 +12,10 @@
 #include "lang/base/arena.h"
 #include "solver/solver.h"
 #include "tests/prop/brute.h"
+#include "tests/prop/random.h"
 #include "tests/prop/random_problem.h"
 
 #define COUNT_DEFAULT 2500
-
-/* A number from the environment. */
-uint64_t trial_number(const char *name, uint64_t otherwise);
 
 /* Equal to within 1e-9. */
 bool trial_near(double a, double b);
