@@ -19,7 +19,8 @@ dist_vscodesyntaxes_DATA = %D%/vscode/syntaxes/nest.tmLanguage.json
 emacsmodedir = $(pkgdatadir)/editors/emacs
 dist_emacsmode_DATA = %D%/emacs/nest-mode.el
 
-EXTRA_DIST += %D%/README.md %D%/generate.sh %D%/completion/nestc.bash
+EXTRA_DIST += %D%/README.md %D%/generate.sh %D%/completion/nestc.bash \
+	%D%/vim/nest.vim.in %D%/vscode/nest.tmLanguage.json.in %D%/emacs/nest-mode.el.in
 
 # bash looks for the name of the command.
 install-data-hook: install-bash-completion
