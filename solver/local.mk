@@ -88,6 +88,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/partition_seed.c \
 	%D%/placement.c \
 	%D%/placement.h \
+	%D%/placement_price.c \
+	%D%/placement_walk.c \
 	%D%/plan.h \
 	%D%/predicate.c \
 	%D%/predicate.h \

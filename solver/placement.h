@@ -36,6 +36,11 @@ bool placement_price(const struct problem *problem,
 		     const struct problem_shape *shape, struct arena *arena,
 		     struct placed *placed);
 
+/* The same where it is known whether the problem has experts. */
+bool placement_price_with(const struct problem *problem,
+			  const struct problem_shape *shape, bool experts,
+			  struct arena *arena, struct placed *placed);
+
 /* The level between two pipeline ranks. */
 uint32_t placement_pipeline_level(const struct problem *problem,
 				  const struct placed *placed, uint32_t a,
