@@ -72,9 +72,13 @@ static uint32_t product_behind(const struct ir_class *class, uint32_t value)
 	return IR_NONE;
 }
 
-static uint32_t earlier(uint32_t a, uint32_t b)
+static void join(struct counting *counting, uint32_t a, uint32_t b)
 {
-	return a < b ? a : b;
+	uint32_t *first = counting->first;
+	uint32_t earlier = first[a] < first[b] ? first[a] : first[b];
+
+	first[a] = earlier;
+	first[b] = earlier;
 }
 
 /* Products that read the same value and meet in an attention or at a gate are one. */
@@ -86,18 +90,31 @@ static void join_inputs(struct counting *counting, const struct ir_operator *mee
 	for (uint32_t i = 0; i < meeting->input_count; i++) {
 		product[i] = product_behind(class, meeting->input[i]);
 		for (uint32_t j = 0; j < i && product[i] != IR_NONE; j++) {
-			uint32_t one;
-
-			if (product[j] == IR_NONE ||
-			    class->operator[product[i]].input[0] !=
+			if (product[j] != IR_NONE &&
+			    class->operator[product[i]].input[0] ==
 				    class->operator[product[j]].input[0])
-				continue;
-			one = earlier(counting->first[product[i]],
-				      counting->first[product[j]]);
-			counting->first[product[i]] = one;
-			counting->first[product[j]] = one;
+				join(counting, product[i], product[j]);
 		}
 	}
+}
+
+/* The rotary part of a latent's keys comes out of the product that makes the latent. */
+static void join_shared_key(struct counting *counting,
+			    const struct ir_operator *attention)
+{
+	const struct ir_class *class = counting->class;
+	uint32_t shared, key, latent;
+
+	if (attention->kind != IR_ATTENTION || attention->input_count <= 3)
+		return;
+	shared = product_behind(class, attention->input[3]);
+	key = product_behind(class, attention->input[1]);
+	if (shared == IR_NONE || key == IR_NONE)
+		return;
+	latent = product_behind(class, class->operator[key].input[0]);
+	if (latent != IR_NONE &&
+	    class->operator[latent].input[0] == class->operator[shared].input[0])
+		join(counting, shared, latent);
 }
 
 static void join_products(struct counting *counting)
@@ -110,8 +127,10 @@ static void join_products(struct counting *counting)
 		return;
 	for (uint32_t i = 0; i < class->operator_count; i++)
 		if (class->operator[i].kind == IR_ATTENTION ||
-		    class->operator[i].kind == IR_MULTIPLY)
+		    class->operator[i].kind == IR_MULTIPLY) {
 			join_inputs(counting, &class->operator[i]);
+			join_shared_key(counting, &class->operator[i]);
+		}
 }
 
 /* ---- matrices ---- */
@@ -168,7 +187,7 @@ void matrices_fill(const struct ir *ir, const struct ir_class *class,
 
 		if (!kept->parts)
 			continue;
-		if (kept->parts == 2)	/* gate and up; key and value of a latent */
+		if (kept->parts == 2)	/* all but query, key and value */
 			kept->step_s = step_s(&counting, kept->from, kept->to);
 		add_matrices(kept, cost->weight_count,
 			     cost->is_expert ? &weight->expert_apart :

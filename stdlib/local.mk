@@ -23,6 +23,7 @@ stdlib_modules = \
 	model/gpt.nest \
 	model/gpt2.nest \
 	model/gpt3.nest \
+	model/kimi.nest \
 	model/llama.nest \
 	model/llama2.nest \
 	model/llama3.nest \
@@ -199,7 +200,7 @@ stdlibdevicedir = $(pkgdatadir)/stdlib/device
 dist_stdlibdevice_DATA = %D%/device/a100.nest %D%/device/a800.nest %D%/device/b200.nest %D%/device/h100.nest %D%/device/h20.nest %D%/device/h200.nest %D%/device/h800.nest %D%/device/l40s.nest %D%/device/mi250x.nest %D%/device/mi300x.nest %D%/device/tpu.nest %D%/device/trainium.nest %D%/device/v100.nest
 
 stdlibmodeldir = $(pkgdatadir)/stdlib/model
-dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
+dist_stdlibmodel_DATA = %D%/model/bert.nest %D%/model/deepseek.nest %D%/model/gemma.nest %D%/model/gpt.nest %D%/model/gpt2.nest %D%/model/gpt3.nest %D%/model/kimi.nest %D%/model/llama.nest %D%/model/llama2.nest %D%/model/llama3.nest %D%/model/mistral.nest %D%/model/mixtral.nest %D%/model/moe.nest %D%/model/qwen2.nest %D%/model/qwen3.nest
 
 stdlibtopologydir = $(pkgdatadir)/stdlib/topology
 dist_stdlibtopology_DATA = %D%/topology/cloud.nest %D%/topology/dgx.nest %D%/topology/dragonfly.nest %D%/topology/fat_tree.nest %D%/topology/mi300.nest %D%/topology/spine_leaf.nest %D%/topology/tpu.nest

@@ -180,6 +180,15 @@ static void weights_of_experts(void **state)
 		     7168.0 * 1536 + 1536 * 24576 + 7168 * 512 + 512 * 32768 +
 		     7168 * 64 + 16384 * 7168 + 3 * 7168 * 2048 + 7168 * 256);
 	assert_exact(weight.apart.largest, 16384 * 7168);
+	/* In that order; latent and rotary key, keys and values, gate and up are one. */
+	assert_number(weight.apart.step_s,
+		      (orthogonalise_flops(1536, 7168) +
+		       orthogonalise_flops(1536, 24576) +
+		       orthogonalise_flops(576, 7168) +
+		       orthogonalise_flops(512, 32768) +
+		       orthogonalise_flops(7168, 16384) + gate + down +
+		       orthogonalise_flops(256, 7168)) / 1e12 +
+			      weight.apart.parameters * 1e-9);
 	spec_release(&spec);
 }
 
