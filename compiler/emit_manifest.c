@@ -517,6 +517,8 @@ static json_t *make_certificate(const struct emit_input *input)
 	    json_integer((json_int_t)certificate->partitions));
 	if (input->ir->topology.graph)
 		set(object, "routed", json_integer((json_int_t)certificate->routed));
+	if (certificate->linked)
+		set(object, "linked", json_integer((json_int_t)certificate->linked));
 	if (certificate->out_of_time && certificate->gap > 0)
 		set(object, "out_of_time", json_true());
 	if (input->timing)

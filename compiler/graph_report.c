@@ -102,10 +102,20 @@ void graph_report_stages(struct compilation *compilation,
 
 void graph_report_proof(const struct plan *plan, struct text *out)
 {
-	text_append(out, "          proved on the hierarchy that the links imply, where no plan is slower;\n"
-			 "          ");
-	describe_count(plan->certificate.routed, out);
-	text_append(out, plan->certificate.routed == 1 ?
+	const struct certificate *certificate = &plan->certificate;
+
+	text_append(out, "          proved on the hierarchy that the links imply, "
+			 "where no plan is slower");
+	if (certificate->linked) {
+		text_append(out, ";\n          cuts through the links bound the ");
+		describe_count(certificate->linked, out);
+		text_append(out, certificate->linked == 1 ?
+				 " placement that this leaves" :
+				 " placements that this leaves");
+	}
+	text_append(out, ";\n          ");
+	describe_count(certificate->routed, out);
+	text_append(out, certificate->routed == 1 ?
 			 " plan priced on the links\n" :
 			 " plans priced on the links\n");
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts around children, for the rates of graph_hierarchy.h.
+ * Rates out of the cuts around children (graph_cut.h), latencies, kinds of levels.
  */
 #include "solver/graph_rates.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "solver/graph_owner.h"
+#include "solver/graph_cut.h"
 #include "solver/graph_row.h"
 #include "solver/most.h"
 
@@ -16,68 +16,13 @@ struct rates {
 	struct arena *arena;
 	struct graph_hierarchy *hierarchy;
 	struct graph_owners owners;
-	double *uplink_Bps[LEVEL_MAX + 1];	/* by child */
+	struct graph_uplink *uplink[LEVEL_MAX];	/* by child */
 	double *link_Bps;
 };
 
 static uint32_t children(const struct rates *rates, uint32_t level)
 {
 	return rates->hierarchy->device_count / rates->owners.below[level];
-}
-
-/* ---- uplinks ---- */
-
-/* Of the children of a child together. */
-static double uplinks_inside(const struct rates *rates, uint32_t level,
-			     uint32_t child)
-{
-	uint32_t fanout = level ? rates->hierarchy->level[level - 1].fanout : 0;
-	double inside = 0;
-
-	for (uint32_t i = 0; i < fanout; i++)
-		inside += rates->uplink_Bps[level - 1][child * fanout + i];
-	return level ? inside : INFINITY;
-}
-
-/* The least cut around a child, of the sets of its vertices up to a distance. */
-static void find_uplinks(struct rates *rates, uint32_t level)
-{
-	const struct graph *graph = rates->graph;
-	const uint32_t *owner = rates->owners.owner[level];
-	const uint32_t *near = rates->owners.near;
-	uint32_t count = children(rates, level);
-	uint32_t reach = graph->hops_most + 2;	/* beyond the farthest vertex */
-	double *uplink = ARENA_ARRAY(rates->arena, double, count);
-	/* By child and distance h: what links out of its vertices at most h away
-	 * carry more than out of those at most h - 1 away. */
-	double *change = ARENA_ARRAY(rates->arena, double,
-				     (size_t)count * (reach + 1));
-
-	for (uint32_t i = 0; i < graph->link_count; i++) {
-		const struct graph_link *link = &graph->link[i];
-		uint32_t child = owner[link->from];
-		bool inside = owner[link->to] == child;
-
-		if (child >= count || near[link->from] > reach ||
-		    (inside && near[link->to] <= near[link->from]))
-			continue;
-		change[(size_t)child * (reach + 1) + near[link->from]] +=
-			link->rate_Bps;
-		if (inside)
-			change[(size_t)child * (reach + 1) + near[link->to]] -=
-				link->rate_Bps;
-	}
-	for (uint32_t c = 0; c < count; c++) {
-		double cut = 0;
-
-		uplink[c] = INFINITY;
-		for (uint32_t h = 0; h <= reach; h++) {
-			cut += change[(size_t)c * (reach + 1) + h];
-			uplink[c] = fmin(uplink[c], cut);
-		}
-		uplink[c] = fmin(uplink[c], uplinks_inside(rates, level, c));
-	}
-	rates->uplink_Bps[level] = uplink;
 }
 
 /* ---- latencies ---- */
@@ -325,7 +270,7 @@ static void settle_level(struct rates *rates, uint32_t l)
 	double uplink = 0, pairs;
 
 	for (uint32_t c = 0; c < children(rates, l); c++)
-		uplink = most(uplink, rates->uplink_Bps[l][c]);
+		uplink = most(uplink, rates->uplink[l][c].rate_Bps);
 	level->kind = LEVEL_SWITCH;
 	level->bandwidth_Bps = fmin(inner_Bps, uplink);
 	level->efficiency = 1;
@@ -382,8 +327,9 @@ void graph_rates(const struct graph *graph, struct arena *arena,
 		     hierarchy->device, hierarchy->device_count, arena,
 		     &rates.owners);
 	find_latencies(&rates);
+	graph_uplinks(graph, hierarchy->level, &rates.owners, arena,
+		      rates.uplink);
 	for (uint32_t l = 0; l < hierarchy->level_count; l++) {
-		find_uplinks(&rates, l);
 		settle_level(&rates, l);
 		hierarchy->witness[l] = find_witness(&rates, l);
 	}

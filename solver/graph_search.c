@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "solver/devices.h"
+#include "solver/graph_prove.h"
 #include "solver/graph_trial.h"
 #include "solver/placement.h"
 #include "solver/price.h"
@@ -215,6 +216,27 @@ static void find_alternatives(struct graph_search *search,
 
 /* ---- the entry ---- */
 
+static bool is_close(const struct graph_search *search, double lower_bound)
+{
+	double value = search->trial.best.merit.objective[0];
+
+	return value - lower_bound <= most(TIE, search->limits->gap) * value;
+}
+
+/* Raises the bound of the hierarchy by what the links themselves say. */
+static void prove(struct graph_search *search, struct certificate *certificate)
+{
+	double bound_s;
+
+	if (!search->trial.best.found || !search->trial.best.time_only ||
+	    trial_is_done(&search->trial) ||
+	    is_close(search, certificate->lower_bound))
+		return;
+	bound_s = graph_prove(search->problem, search->limits, &search->trial,
+			      &certificate->linked);
+	certificate->lower_bound = most(certificate->lower_bound, bound_s);
+}
+
 static void certify(struct graph_search *search, struct plan *plan,
 		    double hierarchy_s, const struct certificate *certificate)
 {
@@ -280,6 +302,7 @@ enum solve_status graph_solve(const struct problem *problem,
 	consider(&search, &result->plan);
 	if (!trial_is_done(&search.trial))
 		find_alternatives(&search, &result->plan.choice);
+	prove(&search, &result->plan.certificate);
 	if (!finish(&search, result))
 		result->status = SOLVE_UNROUTED;
 	arena_release(&scratch);

@@ -14,9 +14,11 @@
  * that helps, those with a link that is slower than its family first; then stage
  * borders move by one layer.
  *
- * The bound is that of the search on the hierarchy. It holds on the graph (see
- * graph_hierarchy.h), so a plan whose routed value is the bound is proved optimal;
- * otherwise the gap is what is left between the two.
+ * The bound is at first that of the search on the hierarchy. It holds on the graph (see
+ * graph_hierarchy.h), so a plan whose routed value is the bound is proved optimal.
+ * Otherwise, where time is what is minimised, every family of plans that the hierarchy
+ * has below the best routed one is bounded again by cuts through the links, and what
+ * that leaves is cut and routed too (graph_prove.h); the gap is what is left then.
  */
 #ifndef NEST_SOLVER_GRAPH_SEARCH_H
 #define NEST_SOLVER_GRAPH_SEARCH_H

@@ -380,6 +380,43 @@ static void change_places(struct attempt *attempt)
 	}
 }
 
+/* ---- stages side by side ---- */
+
+/* Where a child of a level goes if pipeline ranks come before everything else that
+ * the level is shared out by. */
+static uint32_t beside(const struct placement *placement, uint32_t level,
+		       uint32_t position)
+{
+	uint32_t ranks = placement->factor[DIMENSION_PIPELINE][level], others = 1;
+
+	for (uint32_t d = 0; d < DIMENSION_PIPELINE; d++)
+		others *= placement->factor[d][level];
+	if (position >= ranks * others)
+		return position;
+	return position % others * ranks + position / others;
+}
+
+/* Neighbours in the spec are often neighbours in the network: stages that send to each
+ * other stand side by side. False if they do as it is. */
+static bool set_beside(struct attempt *attempt, const struct plan *plan)
+{
+	const struct problem *problem = attempt->trial->problem;
+	const uint32_t *below = attempt->trial->owners.below;
+	bool moved = false;
+
+	for (uint32_t i = 0; i < problem->device_count; i++) {
+		uint32_t from = 0;
+
+		for (uint32_t l = 0; l < problem->level_count; l++)
+			from += below[l] *
+				beside(&plan->placement, l, i / below[l] %
+						problem->level[l].fanout);
+		attempt->other[i] = problem->graph_device[from];
+		moved |= from != i;
+	}
+	return moved;
+}
+
 /* ---- stage borders ---- */
 
 static bool move_border(struct attempt *attempt, uint32_t chunk, int by)
@@ -434,8 +471,12 @@ void trial_plan(struct trial *trial, const struct plan *plan)
 	if (!offer(&attempt, plan, attempt.other, 1 - STEP))
 		return;
 	/* Rules that name devices hold for the places as they are. */
-	if (!trial->problem->avoided_count && !trial->problem->pin_count)
+	if (!trial->problem->avoided_count && !trial->problem->pin_count) {
+		if (plan->placement.packing == PACKING_FACTORS &&
+		    set_beside(&attempt, plan))
+			offer(&attempt, plan, attempt.other, 1 - STEP);
 		change_places(&attempt);
+	}
 	move_borders(&attempt);
 	if (!trial->problem->avoided_count && !trial->problem->pin_count &&
 	    !is_over(trial))

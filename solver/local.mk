@@ -44,18 +44,34 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/first_plan.h \
 	%D%/graph.c \
 	%D%/graph.h \
+	%D%/graph_alone.c \
+	%D%/graph_alone.h \
+	%D%/graph_bound.c \
+	%D%/graph_bound.h \
+	%D%/graph_cut.c \
+	%D%/graph_cut.h \
+	%D%/graph_family.c \
+	%D%/graph_family.h \
 	%D%/graph_hierarchy.c \
 	%D%/graph_hierarchy.h \
 	%D%/graph_lines.c \
 	%D%/graph_lines.h \
+	%D%/graph_match.c \
+	%D%/graph_match.h \
 	%D%/graph_owner.c \
 	%D%/graph_owner.h \
+	%D%/graph_prove.c \
+	%D%/graph_prove.h \
 	%D%/graph_rates.c \
 	%D%/graph_rates.h \
 	%D%/graph_row.c \
 	%D%/graph_row.h \
+	%D%/graph_rows.c \
 	%D%/graph_search.c \
 	%D%/graph_search.h \
+	%D%/graph_span.c \
+	%D%/graph_span.h \
+	%D%/graph_span_parts.h \
 	%D%/graph_trial.c \
 	%D%/graph_trial.h \
 	%D%/incumbent.c \

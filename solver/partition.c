@@ -144,28 +144,52 @@ static const struct sharding *sharding_of_cut(const struct partition *partition)
 	return partition->placed->sharding[partition->choice->shard_level];
 }
 
-double partition_reduce_left(const struct partition *partition,
-			     struct holding held, double backward_s)
+static const struct sharding *sharding_of_rank(const struct partition *partition,
+					       uint32_t rank)
+{
+	const struct placed *placed = partition->placed;
+
+	if (rank - placed->slow_first < placed->slow_count)
+		return placed->slow_sharding[partition->choice->shard_level];
+	return sharding_of_cut(partition);
+}
+
+static double reduce_left(const struct partition *partition,
+			  const struct sharding *sharding, struct holding held,
+			  double backward_s)
 {
 	const struct problem_sync *sync = &partition->problem->sync;
-	double reduce = shard_reduce_s(sharding_of_cut(partition),
-				       partition->choice->zero,
+	double reduce = shard_reduce_s(sharding, partition->choice->zero,
 				       held.parameters * sync->reduce_bytes,
 				       held.experts * sync->reduce_bytes);
 
 	return reduce - (sync->overlap_reduce ? backward_s : 0);
 }
 
-double partition_gather_left(const struct partition *partition,
-			     struct holding held, double forward_s)
+static double gather_left(const struct partition *partition,
+			  const struct sharding *sharding, struct holding held,
+			  double forward_s)
 {
 	const struct problem_sync *sync = &partition->problem->sync;
-	double gather = shard_gather_s(sharding_of_cut(partition),
-				       partition->choice->zero,
+	double gather = shard_gather_s(sharding, partition->choice->zero,
 				       held.parameters * sync->gather_bytes,
 				       held.experts * sync->gather_bytes);
 
 	return gather - (sync->overlap_gather ? forward_s : 0);
+}
+
+double partition_reduce_left(const struct partition *partition,
+			     struct holding held, double backward_s)
+{
+	return reduce_left(partition, sharding_of_cut(partition), held,
+			   backward_s);
+}
+
+double partition_gather_left(const struct partition *partition,
+			     struct holding held, double forward_s)
+{
+	return gather_left(partition, sharding_of_cut(partition), held,
+			   forward_s);
 }
 
 double partition_reduce(const struct partition *partition, struct holding held,
@@ -333,10 +357,13 @@ static void evaluate(struct partition *partition, struct cut *cut)
 					 sum.memory_bytes +
 						 share_bytes(&partition->share,
 							     sum.held));
-		end = most(end, finish + partition_reduce(partition, sum.held,
-							  sum.backward_s));
-		step = most(step, partition_step(partition, sum.held,
-						 sum.forward_s));
+		end = most(end, finish + most(0, reduce_left(
+				partition, sharding_of_rank(partition, k),
+				sum.held, sum.backward_s)));
+		step = most(step, share_step(&partition->share, sum.held) +
+				  most(0, gather_left(
+				partition, sharding_of_rank(partition, k),
+				sum.held, sum.forward_s)));
 	}
 	cut->time_s = end + step;
 }

@@ -129,6 +129,8 @@ struct certificate {
 	uint64_t partitions;		/* stage partitions simulated */
 	uint64_t routed;		/* plans priced on the graph, in problems with one;
 					 * the counts above are those of its hierarchy */
+	uint64_t linked;		/* families of plans, that is configurations under
+					 * one placement, bounded by cuts through its links */
 	bool out_of_time;		/* the deadline ended the search: with more time the
 					 * answer may be better */
 };
