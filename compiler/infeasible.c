@@ -365,6 +365,32 @@ static void report_removed(struct inquiry *inquiry,
 	}
 }
 
+/* Whether ZeRO 2 or 3, which are only looked at where `search` names them, would
+ * do, everything else as it is. */
+static bool advise_zero(struct inquiry *inquiry)
+{
+	bool fits;
+
+	if (inquiry->ir->job.domain[VARIABLE_ZERO].given)
+		return false;
+	inquiry->every_zero = true;
+	inquiry_drop_all(inquiry, false);
+	fits = inquiry_ask(inquiry);
+	inquiry->every_zero = false;
+	if (!fits)
+		return false;
+	diag_help(&inquiry->compilation->diags,
+		  inquiry->idea ?
+			  "ZeRO 2 and 3 are only looked at where they are named: with 'zero = %u' too, "
+			  "%s fits, with %s a device" :
+			  "ZeRO 2 and 3 are only looked at where 'search' names them: with "
+			  "'zero in { %u }' %s fits, with %s a device",
+		  inquiry->result.plan.choice.zero,
+		  degrees(inquiry, &inquiry->result.plan, inquiry->problem),
+		  bytes(inquiry, inquiry->result.plan.memory_peak_bytes));
+	return true;
+}
+
 /* With everything dropped there is still no plan. */
 static void blame_hardware(struct inquiry *inquiry)
 {
@@ -387,6 +413,8 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	bool *named = ARENA_ARRAY(&inquiry->compilation->arena, bool,
 				  inquiry->constraints.count);
 
+	if (memory_is_short && advise_zero(inquiry) && !inquiry->idea)
+		return true;
 	inquiry_drop_all(inquiry, true);
 	if (!inquiry_ask(inquiry)) {
 		if (!inquiry->unanswered)

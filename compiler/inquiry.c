@@ -95,14 +95,27 @@ static void drop_rule(struct ir_job *job, uint32_t rule)
 	job->place_count = kept;
 }
 
-/* The job's own domain counts again where the idea has one. */
+/* All stages of ZeRO, where the job does not say. */
+static void allow_every_zero(struct ir_job *job)
+{
+	static uint32_t every[] = { 0, 1, 2, 3 };
+
+	if (!job->domain[VARIABLE_ZERO].given)
+		job->domain[VARIABLE_ZERO] = (struct ir_domain){
+			.given = true, .span = job->span, .at = every, .count = 4 };
+}
+
+/* The job's own domain counts again where the idea has one; of ZeRO all that helps. */
 static void drop_domain(const struct inquiry *inquiry,
 			const struct constraint *constraint, struct ir_job *job)
 {
+	bool asked = inquiry_is_asked(inquiry, constraint);
+
 	job->domain[constraint->index] =
-		inquiry_is_asked(inquiry, constraint) ?
-			inquiry->idea->ir->job.domain[constraint->index] :
+		asked ? inquiry->idea->ir->job.domain[constraint->index] :
 			(struct ir_domain){ .given = false };
+	if (asked && constraint->index == VARIABLE_ZERO)
+		allow_every_zero(job);
 }
 
 /* Whether a requirement is left out, itself or with its domain. */
@@ -165,6 +178,8 @@ static void relax(const struct inquiry *inquiry, double device_bytes,
 		if (inquiry->constraints.at[i].dropped)
 			drop(inquiry, &inquiry->constraints.at[i], device_bytes,
 			     job);
+	if (inquiry->every_zero)
+		allow_every_zero(job);
 	for (uint32_t i = 0; i < job->requirement_count; i++) {
 		if (is_dropped(inquiry, i))
 			continue;

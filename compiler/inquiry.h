@@ -43,6 +43,7 @@ struct inquiry {
 	struct solve_result result;
 	double least_bytes;		/* that the nearest plan needs; 0: memory is not
 					 * what is short */
+	bool every_zero;		/* ZeRO 2 and 3 count where nothing says which do */
 	const struct deadline *deadline;
 	bool unanswered;		/* a search ended before it knew */
 };

@@ -35,14 +35,19 @@ bool place_no_level(struct lower *lower, const char *name, struct span span)
 {
 	const struct ir_topology *topology = &lower->ir->topology;
 	const char *names[LEVEL_MAX + 1];
+	struct text list;
 
-	for (uint32_t l = 0; l < topology->level_count; l++)
+	text_init(&list, lower->arena);
+	for (uint32_t l = 0; l < topology->level_count; l++) {
 		names[l] = topology->level[l].name;
+		text_printf(&list, "%s'%s'", l ? ", " : "", names[l]);
+	}
 	names[topology->level_count] = DEVICE_WORD;
 	diag_error(lower->diags, E_PLACE, span, "the topology has no level '%s'",
 		   name);
+	diag_note(lower->diags, topology->span,
+		  "the topology is this one; its levels are %s", list.at);
 	lower_suggest(lower, name, names, topology->level_count + 1);
-	diag_note(lower->diags, topology->span, "the topology is this one");
 	return false;
 }
 
