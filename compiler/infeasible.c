@@ -170,9 +170,7 @@ static bool advise_change(struct inquiry *inquiry, const bool *in_core)
 
 			if (!in_core[i] || reluctance(inquiry, constraint) != rank)
 				continue;
-			inquiry_drop_all(inquiry, false);
-			constraint->dropped = true;
-			if (!inquiry_ask(inquiry))
+			if (!inquiry_ask_without(inquiry, constraint))
 				continue;
 			advise(inquiry, constraint);
 			if (inquiry->idea && !inquiry_is_asked(inquiry, constraint) &&

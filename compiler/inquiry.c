@@ -105,17 +105,14 @@ static void allow_every_zero(struct ir_job *job)
 			.given = true, .span = job->span, .at = every, .count = 4 };
 }
 
-/* The job's own domain counts again where the idea has one; of ZeRO all that helps. */
+/* The job's own domain counts again where the idea has one. */
 static void drop_domain(const struct inquiry *inquiry,
 			const struct constraint *constraint, struct ir_job *job)
 {
-	bool asked = inquiry_is_asked(inquiry, constraint);
-
 	job->domain[constraint->index] =
-		asked ? inquiry->idea->ir->job.domain[constraint->index] :
+		inquiry_is_asked(inquiry, constraint) ?
+			inquiry->idea->ir->job.domain[constraint->index] :
 			(struct ir_domain){ .given = false };
-	if (asked && constraint->index == VARIABLE_ZERO)
-		allow_every_zero(job);
 }
 
 /* Whether a requirement is left out, itself or with its domain. */
@@ -250,6 +247,23 @@ bool inquiry_ask(struct inquiry *inquiry)
 	return status == SOLVE_OPTIMAL || status == SOLVE_FEASIBLE;
 }
 
+bool inquiry_ask_without(struct inquiry *inquiry, struct constraint *constraint)
+{
+	bool found;
+
+	inquiry_drop_all(inquiry, false);
+	constraint->dropped = true;
+	found = inquiry_ask(inquiry);
+	if (found || !inquiry_is_asked(inquiry, constraint) ||
+	    constraint->kind != CONSTRAINT_DOMAIN ||
+	    constraint->index != VARIABLE_ZERO)
+		return found;
+	inquiry->every_zero = true;
+	found = inquiry_ask(inquiry);
+	inquiry->every_zero = false;
+	return found;
+}
+
 void inquiry_drop_all(struct inquiry *inquiry, bool dropped)
 {
 	for (size_t i = 0; i < inquiry->constraints.count; i++)
@@ -276,9 +290,8 @@ bool inquiry_single_changes(struct inquiry *inquiry, bool *helps)
 	bool any = false;
 
 	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		inquiry_drop_all(inquiry, false);
-		inquiry->constraints.at[i].dropped = true;
-		helps[i] = inquiry_ask(inquiry);
+		helps[i] = inquiry_ask_without(inquiry,
+					       &inquiry->constraints.at[i]);
 		any |= helps[i];
 	}
 	return any;

@@ -63,6 +63,10 @@ void inquiry_drop_all(struct inquiry *inquiry, bool dropped);
  * on the way is of no interest here. */
 bool inquiry_ask(struct inquiry *inquiry);
 
+/* Solves without that one alone; for an idea's ZeRO stage, with those that nothing names
+ * if no other will do. */
+bool inquiry_ask_without(struct inquiry *inquiry, struct constraint *constraint);
+
 /* Marks the constraints without which, the others kept, a plan exists; false if
  * there are none. */
 bool inquiry_single_changes(struct inquiry *inquiry, bool *helps);

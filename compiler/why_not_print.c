@@ -328,7 +328,8 @@ static void print_unknown(struct report *report)
 {
 	text_append(report->out, "No plan like this was found before the search ended\n");
 	print_plans(report);
-	text_append(report->out, "\nFix more of the plan, or give the search more time with --time-limit\n");
+	text_append(report->out, "\nFix more of the plan, or give the search more time with "
+				 "--time-limit\n");
 }
 
 void why_not_print(const struct why_not *answer, struct text *out)
