@@ -111,6 +111,9 @@ endif
 	%D%/prop/brute_parts.h \
 	%D%/prop/brute_price.c \
 	%D%/prop/brute_schedule.c \
+	%D%/prop/census.c \
+	%D%/prop/census.def \
+	%D%/prop/census.h \
 	%D%/prop/errors.c \
 	%D%/prop/errors.h \
 	%D%/prop/flow.c \

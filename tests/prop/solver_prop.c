@@ -21,8 +21,12 @@
 #include "solver/price.h"
 #include "solver/solver.h"
 #include "tests/prop/brute.h"
+#include "tests/prop/census.h"
 #include "tests/prop/random_problem.h"
 #include "tests/prop/trial.h"
+
+/* Best plans, of COUNT_DEFAULT problems, that each feature must be in. */
+#define CHOSEN_LEAST 5
 
 static void check_certificate(struct trial *trial)
 {
@@ -167,7 +171,9 @@ static void test_against_oracle(void **state)
 	uint64_t first = number_from("PROP_SEED", 1);
 	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
 	uint64_t found = 0, plans = 0, most = 0, partitions = 0, priced = 0;
-	uint64_t configurations = 0;
+	uint64_t configurations = 0, least;
+	struct census census = { 0 };
+	const char *words;
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
@@ -183,6 +189,7 @@ static void test_against_oracle(void **state)
 			partitions += trial.solved.plan.certificate.partitions;
 			priced += trial.solved.plan.certificate.priced;
 		}
+		census_add(&census, &trial.made.problem, &trial.brute);
 		check_sample(&trial);
 		arena_release(&trial.arena);
 	}
@@ -193,6 +200,11 @@ static void test_against_oracle(void **state)
 		      (unsigned long long)configurations,
 		      (unsigned long long)priced, (unsigned long long)plans,
 		      (unsigned long long)most, (unsigned long long)partitions);
+	census_show(&census);
+	least = census_least(&census, &words);
+	if (count >= COUNT_DEFAULT && least < CHOSEN_LEAST)
+		fail_msg("only %llu best plans with '%s'",
+			 (unsigned long long)least, words);
 }
 
 /* Memory for exactly one of the plans, or only for the lightest: no bound on
