@@ -86,6 +86,7 @@ struct cli {
 	const char *depfile;		/* or NULL */
 	double time_limit_s;		/* 0: none */
 	double gap;			/* share, 0 .. 1 */
+	uint32_t threads;		/* that search, 1 or more */
 	unsigned solvers;		/* bit per enum strategy; 0: none was named */
 	enum dump dump;
 	enum published_objective published;	/* of solve */

@@ -4,11 +4,15 @@
  */
 #include "compiler/cli_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler/emit.h"
 #include "lang/unit.h"
+
+#define THREADS_MOST 256
 
 const char *cli_option_spelling(enum cli_option option, struct arena *arena)
 {
@@ -57,6 +61,26 @@ static bool read_seconds(struct reading *reading, const char *argument)
 	}
 	reading->cli->time_limit_s = number * scale;
 
+	return true;
+}
+
+static bool read_threads(struct reading *reading, const char *argument)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(argument, &end, 10);
+	if (end == argument || *end || errno || number < 0 ||
+	    number > THREADS_MOST) {
+		cli_complain("'%s' is not a number of threads: --threads takes one from 0 to %d",
+			     argument, THREADS_MOST);
+		return false;
+	}
+	if (!number)
+		number = sysconf(_SC_NPROCESSORS_ONLN);
+	reading->cli->threads = number < 1 ? 1 : number > THREADS_MOST ?
+		THREADS_MOST : (uint32_t)number;
 	return true;
 }
 
@@ -250,6 +274,8 @@ bool cli_take_option(struct reading *reading, enum cli_option option,
 		return read_seconds(reading, argument);
 	case OPTION_GAP:
 		return read_gap(reading, argument);
+	case OPTION_THREADS:
+		return read_threads(reading, argument);
 	case OPTION_RANKS:
 		if (!read_word(reading, option, argument, &word))
 			return false;

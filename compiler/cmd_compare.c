@@ -77,8 +77,7 @@ static enum status add_strategy(struct comparison *comparison, const struct cli 
 	struct arena *arena = &comparison->compilation->arena;
 	struct solve_result *result = ARENA_NEW(arena, struct solve_result);
 	struct contender *row = add_row(comparison, strategy_name(strategy));
-	struct solve_limits limits = { .gap = cli->gap,
-				       .deadline = deadline_in(cli->time_limit_s) };
+	struct solve_limits limits = pipeline_limits(cli);
 
 	strategy_solve(pipeline->problem, strategy, &limits, arena, result);
 	if (strategy == STRATEGY_NEST && result->status == SOLVE_INFEASIBLE) {
@@ -109,8 +108,7 @@ static enum status add_strategy(struct comparison *comparison, const struct cli 
 static void add_hand_plans(struct comparison *comparison, const struct cli *cli)
 {
 	const struct ir *ir = comparison->pipeline->ir;
-	struct solve_limits limits = { .gap = cli->gap,
-				       .deadline = deadline_in(cli->time_limit_s) };
+	struct solve_limits limits = pipeline_limits(cli);
 	const struct rival *rival =
 		hand_plan_compare(comparison->compilation, ir, &limits);
 

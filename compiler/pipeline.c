@@ -148,13 +148,21 @@ static void tell_nothing_found(struct compilation *compilation,
 	diag_help(&compilation->diags, "narrow the search in 'search'");
 }
 
+struct solve_limits pipeline_limits(const struct cli *cli)
+{
+	return (struct solve_limits){
+		.gap = cli->gap,
+		.threads = cli->threads,
+		.deadline = deadline_in(cli->time_limit_s),
+	};
+}
+
 enum status pipeline_run(const struct cli *cli,
 			 struct compilation *compilation,
 			 const struct module *module, const char *job,
 			 struct pipeline *pipeline)
 {
-	struct solve_limits limits = { .gap = cli->gap,
-				       .deadline = deadline_in(cli->time_limit_s) };
+	struct solve_limits limits = pipeline_limits(cli);
 	enum status status = pipeline_lower(compilation, module, job, cli->plan,
 					    pipeline);
 	struct progress progress;

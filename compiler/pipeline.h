@@ -37,6 +37,9 @@ enum status pipeline_lower(struct compilation *compilation,
 enum status pipeline_check(struct compilation *compilation,
 			   const struct pipeline *pipeline);
 
+/* What the command line lets a search take; time counts from now. */
+struct solve_limits pipeline_limits(const struct cli *cli);
+
 /* Everything: lower, solve, and hold the plan against both checkers. What is
  * wrong with the spec, and why nothing fits, is reported. */
 enum status pipeline_run(const struct cli *cli,

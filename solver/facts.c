@@ -5,6 +5,7 @@
 #include "solver/facts.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "solver/bound.h"
 #include "solver/layer.h"
@@ -233,16 +234,18 @@ static double least_transfer(const struct problem *problem, uint32_t shape)
 	return isinf(time) ? 0 : time;
 }
 
-static double **unknown_deals(const struct problem *problem,
+static _Atomic double **unknown_deals(const struct problem *problem,
 			      struct arena *arena)
 {
 	uint32_t length = problem_chain_length(problem);
-	double **known = ARENA_ARRAY(arena, double *, (size_t)length + 1);
+	_Atomic double **known = ARENA_ARRAY(arena, _Atomic double *,
+					     (size_t)length + 1);
 
 	for (uint32_t p = 1; p <= length; p++) {
-		known[p] = ARENA_ARRAY(arena, double, (size_t)length / p + 1);
+		known[p] = ARENA_ARRAY(arena, _Atomic double,
+				       (size_t)length / p + 1);
 		for (uint32_t v = 0; v <= length / p; v++)
-			known[p][v] = NAN;
+			atomic_init(&known[p][v], NAN);
 	}
 	return known;
 }
@@ -318,15 +321,18 @@ static double dealt(const struct facts *facts, const struct choice *choice)
 {
 	struct deal deal = deal_for(facts, choice);
 	int r = policy_of(choice);
-	double *known;
+	_Atomic double *known;
+	double load;
 
 	if (r == FACTS_PARTIAL)
 		return bound_deal(&deal, choice->pipeline, choice->virtual_stages);
 	known = &facts->dealt_s[r][choice->pipeline][choice->virtual_stages];
-	if (isnan(*known))
-		*known = bound_deal(&deal, choice->pipeline,
-				    choice->virtual_stages);
-	return *known;
+	load = atomic_load_explicit(known, memory_order_relaxed);
+	if (isnan(load)) {
+		load = bound_deal(&deal, choice->pipeline, choice->virtual_stages);
+		atomic_store_explicit(known, load, memory_order_relaxed);
+	}
+	return load;
 }
 
 /* The optimizer step of the mean device. */

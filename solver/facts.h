@@ -25,7 +25,7 @@ struct facts {
 	struct deal deal[FACTS_COUNT];
 	/* bound_deal by pipeline, then virtual stages; NAN: not asked for yet. Not
 	 * for partial recomputation, where it depends on the layers. */
-	double **dealt_s[FACTS_PARTIAL];
+	_Atomic double **dealt_s[FACTS_PARTIAL];	/* filled by any thread */
 	double layer_most_s[FACTS_COUNT];
 	double half_most_s[FACTS_COUNT];
 	double whole_least_s;			/* least time of the chain over the policies */

@@ -2,10 +2,13 @@
 
 noinst_LIBRARIES += %D%/libsolver.a
 %C%_libsolver_a_SOURCES = \
+	%D%/ahead.c \
+	%D%/ahead.h \
 	%D%/attempt.c \
 	%D%/attempt.h \
 	%D%/bound.c \
 	%D%/bound.h \
+	%D%/certificate.c \
 	%D%/chain.c \
 	%D%/chain.h \
 	%D%/deadline.c \
@@ -19,10 +22,16 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/dimension.h \
 	%D%/even.c \
 	%D%/even.h \
+	%D%/expand.c \
+	%D%/expand.h \
+	%D%/expand_cut.c \
+	%D%/expand_internal.h \
 	%D%/facts.c \
 	%D%/facts.h \
 	%D%/failure.c \
 	%D%/failure.h \
+	%D%/family.c \
+	%D%/family.h \
 	%D%/feasible.c \
 	%D%/feasible.h \
 	%D%/feasible_check.h \
@@ -97,6 +106,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/network.h \
 	%D%/network_lines.c \
 	%D%/network_rate.h \
+	%D%/node.c \
+	%D%/node.h \
 	%D%/partition.c \
 	%D%/partition.h \
 	%D%/partition_bound.c \

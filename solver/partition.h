@@ -139,6 +139,9 @@ bool partition_chain_is_plain(const struct chain *chain);
 /* At least what the layers from a chunk's first on take in both directions. */
 double partition_rest(const struct partition *partition, uint32_t begin);
 
+/* Sets span_s and low_s to what little work tells: partition_bound is never below. */
+void partition_glance(struct partition *partition);
+
 /* Sets span_s and low_s to what follows from sums over the chain and from
  * dealing whole layers to devices. Plans slower than the incumbent may be
  * left out of low_s. */

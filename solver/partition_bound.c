@@ -420,6 +420,36 @@ static void bound_whole_partial(struct partition *partition,
 				  whole + 2 * partition->transfer_rest_s[0]);
 }
 
+/* Fills what device k waits for at least before it begins and after it ends, and
+ * returns the end of the schedule, whatever the number of layers on each. */
+static double span_at_least(const struct partition *partition, double *entry)
+{
+	double after = 0;
+
+	for (uint32_t k = 0; k < partition->pipeline; k++) {
+		entry[k] = least_before(partition, k) + after;
+		after += 2 * partition->transfer_least_s[k];
+	}
+	return partition->virtual_stages == 1 ?
+		span_plain(partition) : span_interleaved(partition, entry);
+}
+
+void partition_glance(struct partition *partition)
+{
+	const struct chain *chain = partition->chain;
+
+	if (partition->pipeline == 1) {
+		bound_whole(partition);
+		return;
+	}
+	partition->span_s = most(span_at_least(partition, partition->finish_s),
+				 partition->micro_batches *
+					 bound_deal(&chain->deal,
+						    partition->pipeline,
+						    partition->virtual_stages));
+	partition->low_s = partition->span_s + mean_step(partition);
+}
+
 void partition_bound(struct partition *partition)
 {
 	const struct chain *chain = partition->chain;
@@ -427,7 +457,7 @@ void partition_bound(struct partition *partition)
 	double *entry = partition->finish_s, *units = partition->saved_bytes;
 	bool plain = partition->virtual_stages == 1;
 	double enough = incumbent_time_most(partition->incumbent);
-	double after = 0, mean, tail;
+	double mean, tail;
 	struct deal_limits limits = {
 		.pipeline = p,
 		.chunks = partition->virtual_stages,
@@ -450,14 +480,9 @@ void partition_bound(struct partition *partition)
 	bound_whole_partial(partition, &limits);
 	if (plain)
 		limits.whole_s = partition->whole_s;
-	for (uint32_t k = 0; k < p; k++) {
-		entry[k] = least_before(partition, k) + after;
-		after += 2 * partition->transfer_least_s[k];
-	}
 	mean = mean_step(partition);
 	partition->span_s = bound_deal_end(&chain->deal, &limits,
-					   plain ? span_plain(partition) :
-						   span_interleaved(partition, entry),
+					   span_at_least(partition, entry),
 					   enough - mean);
 	partition->low_s = partition->span_s + mean;
 	if (isinf(partition->low_s) || partition->low_s > enough ||

@@ -135,6 +135,9 @@ struct certificate {
 					 * answer may be better */
 };
 
+/* Adds up the counts of parts of a search. */
+void certificate_add(struct certificate *sum, const struct certificate *more);
+
 struct plan {
 	struct choice choice;
 	struct placement placement;	/* of segment[0] where there are segments */

@@ -202,18 +202,6 @@ struct families {
 	bool complete;
 };
 
-static void add_counts(struct certificate *sum, const struct certificate *more)
-{
-	sum->configurations += more->configurations;
-	sum->priced += more->priced;
-	sum->bounded += more->bounded;
-	sum->infeasible_memory += more->infeasible_memory;
-	sum->infeasible_requirement += more->infeasible_requirement;
-	sum->infeasible_placement += more->infeasible_placement;
-	sum->partitions += more->partitions;
-	sum->out_of_time |= more->out_of_time;
-}
-
 /* Searches a family: the problem itself, or one kind (both without kinds), or, as
  * the problem with its kinds, the split plans. */
 static void search_family(struct families *families, const struct problem *problem,
@@ -238,7 +226,7 @@ static void search_family(struct families *families, const struct problem *probl
 		first_plan(problem, &limits->deadline, families->arena, &own);
 		search_run(problem, limits, &own, removed_by, &result);
 	}
-	add_counts(&families->certificate, &result.certificate);
+	certificate_add(&families->certificate, &result.certificate);
 	families->complete &= result.complete;
 	if (!own.found && !result.complete)
 		families->lower_bound = 0;	/* nothing to hold a bound against */

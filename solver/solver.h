@@ -39,6 +39,8 @@ struct solve_limits {
 	/* Called now and then while the search runs, if not NULL. */
 	void (*progress)(void *closure, const struct solve_progress *progress);
 	void *closure;
+	uint32_t threads;		/* that search; 0 or 1: the caller's alone. The result
+					 * is the same with any number. */
 	uint64_t partitions_max;	/* partitions simulated per configuration and
 					 * placement before it is left with a gap; 0: default */
 };

@@ -160,6 +160,8 @@ prop_tests += %D%/prop/solver_prop
 %C%_prop_solver_prop_LDADD = %D%/prop/libprop.a $(cmocka_libs)
 prop_tests += %D%/prop/strategy_prop
 %C%_prop_strategy_prop_LDADD = %D%/prop/libprop.a $(cmocka_libs)
+prop_tests += %D%/prop/threads_prop
+%C%_prop_threads_prop_LDADD = %D%/prop/libprop.a $(cmocka_libs)
 
 EXTRA_LIBRARIES = %D%/bench/libbench.a
 CLEANFILES += %D%/bench/libbench.a
