@@ -107,9 +107,9 @@ struct mixed_stage mixed_line_stage(const struct mixed_line *line, uint32_t rank
 						       begin, end),
 	};
 
-	stage.reduce_s = partition_reduce(&part->partition, held,
+	stage.reduce_s = partition_reduce(&part->partition, 0, held,
 					  stage.backward_s);
-	stage.step_s = partition_step(&part->partition, held, stage.forward_s);
+	stage.step_s = partition_step(&part->partition, 0, held, stage.forward_s);
 	return stage;
 }
 

@@ -192,17 +192,19 @@ double partition_gather_left(const struct partition *partition,
 			   forward_s);
 }
 
-double partition_reduce(const struct partition *partition, struct holding held,
-			double backward_s)
+double partition_reduce(const struct partition *partition, uint32_t rank,
+			struct holding held, double backward_s)
 {
-	return most(0, partition_reduce_left(partition, held, backward_s));
+	return most(0, reduce_left(partition, sharding_of_rank(partition, rank),
+				   held, backward_s));
 }
 
-double partition_step(const struct partition *partition, struct holding held,
-		      double forward_s)
+double partition_step(const struct partition *partition, uint32_t rank,
+		      struct holding held, double forward_s)
 {
 	return share_step(&partition->share, held) +
-	       most(0, partition_gather_left(partition, held, forward_s));
+	       most(0, gather_left(partition, sharding_of_rank(partition, rank),
+				   held, forward_s));
 }
 
 double partition_exchange(const struct partition *partition, uint32_t a,
@@ -357,13 +359,10 @@ static void evaluate(struct partition *partition, struct cut *cut)
 					 sum.memory_bytes +
 						 share_bytes(&partition->share,
 							     sum.held));
-		end = most(end, finish + most(0, reduce_left(
-				partition, sharding_of_rank(partition, k),
-				sum.held, sum.backward_s)));
-		step = most(step, share_step(&partition->share, sum.held) +
-				  most(0, gather_left(
-				partition, sharding_of_rank(partition, k),
-				sum.held, sum.forward_s)));
+		end = most(end, finish + partition_reduce(partition, k, sum.held,
+							  sum.backward_s));
+		step = most(step, partition_step(partition, k, sum.held,
+						 sum.forward_s));
 	}
 	cut->time_s = end + step;
 }

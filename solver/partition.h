@@ -99,10 +99,10 @@ double partition_stage_end(const struct partition *partition, double prefix_s,
 
 /* Exposed gradient reduction of a rank without a tied weight's exchange, and
  * optimizer step with exposed gather. */
-double partition_reduce(const struct partition *partition, struct holding held,
-			double backward_s);
-double partition_step(const struct partition *partition, struct holding held,
-		      double forward_s);
+double partition_reduce(const struct partition *partition, uint32_t rank,
+			struct holding held, double backward_s);
+double partition_step(const struct partition *partition, uint32_t rank,
+		      struct holding held, double forward_s);
 
 /* What is left of the collectives of both when compute has hidden what it can;
  * negative when it could hide more. Concave in the number of layers. */

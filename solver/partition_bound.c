@@ -24,9 +24,9 @@ static void bound_whole(struct partition *partition)
 	partition->span_s = partition->micro_batches * chain_both(chain, 0, length);
 	partition->low_s =
 		partition->span_s +
-		partition_reduce(partition, held,
+		partition_reduce(partition, 0, held,
 				 chain_backward(chain, 0, length)) +
-		partition_step(partition, held,
+		partition_step(partition, 0, held,
 			       chain_forward(chain, 0, length));
 }
 

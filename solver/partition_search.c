@@ -505,14 +505,14 @@ static void bound_tails(const struct search *search, uint32_t chunk,
 	if (whole)	/* both tied layers may be on this rank, in two chunks */
 		held.parameters = most(0, held.parameters -
 						  chain->tied_parameters);
-	reduce = partition_reduce(partition, held, rank->backward_s);
+	reduce = partition_reduce(partition, k, held, rank->backward_s);
 	if (search->virtual_stages == 1)
 		reduce += sure_exchange(search, chunk, sums->begin, next->begin);
 	if (!k)
 		next->first_reduce_s = reduce;
 	next->end_s = most(next->end_s, rank->forward_entry_s +
 						search->micro_batches * load + reduce);
-	next->step_s = most(next->step_s, partition_step(partition, held,
+	next->step_s = most(next->step_s, partition_step(partition, k, held,
 							 rank->forward_s));
 }
 
