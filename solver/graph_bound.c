@@ -63,33 +63,23 @@ static struct members members_of(const struct raising *raising,
 	return members;
 }
 
-/* From a child of each level to one sibling. A copy of the flat ring goes on to
- * the sibling but for the last child of a parent. */
-static struct crossing cross_pairs(const struct raising *raising,
-				   const struct members *members)
+/* Bytes that a member sends to others at a level, level by level, of one. */
+static double sent_at(const struct members *members, uint32_t level)
 {
-	struct crossing crossing = { 0 };
-	double n = members->all;
+	double n = members->at[level];
 
-	for (uint32_t l = 0; l < raising->problem->level_count; l++) {
-		double pair = raising->cuts->pair_Bps[l], at = members->at[l];
-		double groups = raising->stage[l] / members->below[l];
-		double side = at > 2 ? 0.5 : 1;
+	return (n - 1) / n / members->below[level];
+}
 
-		if (at < 2)
-			continue;
-		crossing.levels += groups / pair *
-			(raising->problem->level[l].kind == LEVEL_FULL ?
-				 1 / at : side * (at - 1) / at);
-		crossing.ring = most(crossing.ring,
-				     groups / pair * (n - 1) / n *
-					     (l == members->top ?
-						      side : (at - 1) / at / 2));
-		crossing.direct = most(crossing.direct,
-				       raising->stage[l] * members->below[l] /
-					       n / pair);
-	}
-	return crossing;
+/* The part of it that goes to one sibling. */
+static double sent_to_one(const struct raising *raising,
+			  const struct members *members, uint32_t level)
+{
+	double n = members->at[level];
+
+	if (raising->problem->level[level].kind == LEVEL_FULL)
+		return 1 / n / members->below[level];
+	return sent_at(members, level) * (n > 2 ? 0.5 : 1);
 }
 
 /* Devices whose groups surely share what leaves the slow child. */
@@ -97,6 +87,58 @@ static double sharers(const struct raising *raising)
 {
 	return raising->uplink.lone ? raising->used[raising->level] :
 				      raising->stage[raising->level];
+}
+
+/* Level by level: out of any child that it leaves, to one sibling, and out of the slow
+ * child; the times of the levels add up. */
+static double cross_levels(const struct raising *raising,
+			   const struct members *members, bool slow)
+{
+	double sum = 0;
+
+	for (uint32_t l = 0; l < raising->problem->level_count; l++) {
+		double each = 0, time;
+
+		if (members->at[l] < 2)
+			continue;
+		for (uint32_t i = 0; i <= l; i++)
+			each = most(each, raising->stage[i] /
+					  raising->cuts->widest[i][0].rate_Bps);
+		if (slow && l >= raising->level)
+			each = most(each, sharers(raising) /
+					  raising->uplink.rate_Bps);
+		time = each * sent_at(members, l);
+		sum += most(time, raising->stage[l] / raising->cuts->pair_Bps[l] *
+				  sent_to_one(raising, members, l));
+	}
+	return sum;
+}
+
+/* From a child of each level to one sibling. A copy of the flat ring goes on to
+ * the sibling but for the last child of a parent. */
+static struct crossing cross_pairs(const struct raising *raising,
+				   const struct members *members)
+{
+	struct crossing crossing = {
+		.levels = cross_levels(raising, members, false),
+	};
+	double n = members->all;
+
+	for (uint32_t l = 0; l < raising->problem->level_count; l++) {
+		double pair = raising->cuts->pair_Bps[l], at = members->at[l];
+		double groups = raising->stage[l] / members->below[l];
+
+		if (at < 2)
+			continue;
+		crossing.ring = most(crossing.ring,
+				     groups / pair * (n - 1) / n *
+					     (l < members->top ? (at - 1) / at / 2 :
+					      at > 2 ? 0.5 : 1));
+		crossing.direct = most(crossing.direct,
+				       raising->stage[l] * members->below[l] /
+					       n / pair);
+	}
+	return crossing;
 }
 
 /* Out of the slow child. Of both trees' roots it can be one only, so it sends half. */
@@ -110,7 +152,7 @@ static struct crossing cross_slow(const struct raising *raising,
 		return (struct crossing){ 0 };
 	return (struct crossing){
 		.ring = each * (n - 1) / n,
-		.levels = each * (1 - inside / n),
+		.levels = cross_levels(raising, members, true),
 		.tree = each,
 		.direct = each * inside * (n - inside) / n,
 	};
@@ -222,50 +264,96 @@ static void raise_transfers(const struct raising *raising, struct placed *placed
 				   transfer_least(raising, l));
 }
 
-/* The boundary after a rank crosses the slow child: it has a line of its own beyond
- * those of the levels. One that stays inside the innermost level keeps its own, as
- * it does not keep an exchange waiting (price.h). */
+/* The boundary after a rank leaves or enters a slow child: its line comes behind those
+ * of the levels, one for each level that it may cross. One that stays inside the innermost
+ * level keeps its own, as it does not keep an exchange waiting (price.h). */
 static void slow_boundary(const struct raising *raising, uint32_t rank,
-			  uint32_t line, struct placed *placed)
+			  const struct placed *from, struct placed *placed)
 {
-	uint32_t level = placed->boundary_level[rank];
-	double each = raising->stage[raising->level] / raising->uplink.rate_Bps;
+	uint32_t level = from->boundary_level[rank];
+	uint32_t line = raising->problem->level_count + level - raising->level;
 
 	if (!level || line >= LEVEL_MAX)
 		return;
-	placed->transfer[line] = placed->transfer[level];
-	raise_line(&placed->transfer[line], each);
+	placed->transfer[line] = from->transfer[level];
+	raise_line(&placed->transfer[line], raising->stage[raising->level] /
+						    raising->uplink.rate_Bps);
 	placed->boundary_level[rank] = (uint8_t)line;
 }
 
 /* ---- cases ---- */
 
+/* chosen: blocks, rising. */
 static void make_case(const struct raising *raising, const struct placed *placed,
-		      uint32_t block, struct graph_case *at)
+		      const struct placed *slow, const uint32_t *chosen,
+		      uint32_t blocks, struct graph_case *at)
 {
-	uint32_t levels = raising->problem->level_count, p = raising->pipeline;
-	uint32_t count = raising->ranks[raising->level];
-	uint8_t *boundary;
+	uint32_t p = raising->pipeline, count = raising->ranks[raising->level];
+	uint32_t *first = ARENA_ARRAY(raising->arena, uint32_t, blocks);
+	bool *is_slow = ARENA_ARRAY(raising->arena, bool, p);
+	uint8_t *boundary = ARENA_ARRAY(raising->arena, uint8_t, p);
 
 	*at = (struct graph_case){
-		.first = block * count,
+		.first = first,
+		.blocks = blocks,
 		.count = count,
-		.placed = *placed,
-		.slow = *placed,
+		.placed = count == p ? *slow : *placed,
+		.slow = *slow,
 	};
-	raise_groups(raising, true, &at->slow);
-	if (count == p) {
-		at->placed = at->slow;
+	if (count == p)
 		return;
-	}
-	at->placed.slow_sharding = at->slow.sharding;
-	at->placed.slow_first = at->first;
-	at->placed.slow_count = count;
-	boundary = ARENA_ARRAY(raising->arena, uint8_t, p);
 	memcpy(boundary, placed->boundary_level, p * sizeof(*boundary));
 	at->placed.boundary_level = boundary;
-	slow_boundary(raising, (at->first + p - 1) % p, levels, &at->placed);
-	slow_boundary(raising, at->first + count - 1, levels + 1, &at->placed);
+	at->placed.slow = is_slow;
+	at->placed.slow_sharding = at->slow.sharding;
+	for (uint32_t i = 0; i < blocks; i++) {
+		first[i] = chosen[i] * count;
+		for (uint32_t r = 0; r < count; r++)
+			is_slow[first[i] + r] = true;
+		slow_boundary(raising, (first[i] + p - 1) % p, placed,
+			      &at->placed);
+		slow_boundary(raising, first[i] + count - 1, placed,
+			      &at->placed);
+	}
+}
+
+/* The next choice of so many out of all; false after the last. */
+static bool next_choice(uint32_t *chosen, uint32_t count, uint32_t all)
+{
+	uint32_t i = count;
+
+	while (i && chosen[i - 1] == all - count + i - 1)
+		i--;
+	if (!i)
+		return false;
+	chosen[i - 1]++;
+	for (; i < count; i++)
+		chosen[i] = chosen[i - 1] + 1;
+	return true;
+}
+
+static double choices(uint32_t count, uint32_t all)
+{
+	double product = 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		product *= (double)(all - i) / (i + 1);
+	return product;
+}
+
+/* Blocks that lie in slow children at least: a block has several children, and
+ * all its slow ones may be there. */
+static uint32_t slow_blocks(const struct raising *raising, uint32_t children,
+			    uint32_t blocks)
+{
+	const struct graph_uplink *widest = raising->cuts->widest[raising->level];
+	uint32_t each = children / blocks, slow = 1, least;
+
+	while (slow < children && widest[children - 1 - slow].rate_Bps <=
+					  raising->uplink.rate_Bps)
+		slow++;
+	least = (slow + each - 1) / each;
+	return choices(least, blocks) <= GRAPH_CASES_MAX ? least : 1;
 }
 
 static void add_cases(struct raising *raising, uint32_t level,
@@ -274,18 +362,26 @@ static void add_cases(struct raising *raising, uint32_t level,
 	uint32_t levels = raising->problem->level_count;
 	uint32_t children = raising->used[levels] / raising->used[level];
 	const struct graph_uplink *widest = raising->cuts->widest[level];
-	uint32_t blocks = raising->pipeline / raising->ranks[level];
+	uint32_t all = raising->pipeline / raising->ranks[level], blocks;
+	uint32_t *chosen = ARENA_ARRAY(raising->arena, uint32_t, all);
+	struct placed slow = site->placed;
 	struct graph_case *at;
 
 	if (widest[children - 1].rate_Bps >= widest[0].rate_Bps * SLOWER)
 		return;
 	raising->level = level;
 	raising->uplink = widest[children - 1];
-	at = ARENA_ARRAY(raising->arena, struct graph_case, blocks);
+	blocks = slow_blocks(raising, children, all);
+	raise_groups(raising, true, &slow);
 	for (uint32_t i = 0; i < blocks; i++)
-		make_case(raising, &site->placed, i, &at[i]);
+		chosen[i] = i;
+	at = ARENA_ARRAY(raising->arena, struct graph_case,
+			 (size_t)choices(blocks, all) + 1);
+	do
+		make_case(raising, &site->placed, &slow, chosen, blocks,
+			  &at[site->count[level]++]);
+	while (next_choice(chosen, blocks, all));
 	site->at[level] = at;
-	site->count[level] = blocks;
 }
 
 static void count_devices(struct raising *raising)

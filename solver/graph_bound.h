@@ -12,10 +12,11 @@
  *		(n_l - 1)/n_l / N_l / 2 a device to each neighbour, the same child for
  *		all of them
  *	slow	a plan that uses K children of a level uses one whose uplink is at most
- *		the K-th widest, u. One block of pipeline ranks lies there: their groups,
- *		where they leave the child, and both boundaries of the block take at least
- *		their bytes over u. Which block that is, the plan may choose: there is a
- *		case for each, and a plan is in one of them
+ *		the K-th widest, u; and as many such as there are among the K widest. In
+ *		each lies one block of pipeline ranks: their groups, where they leave the
+ *		child, and both boundaries of the block take at least their bytes over u.
+ *		Which blocks these are, the plan may choose: there is a case for each
+ *		choice, and a plan is in one of them
  *
  * Only flows of the rank's own class are counted, and the bytes that leave a set of
  * vertices over the sum of its links: the most loaded of the links that these flows
@@ -28,12 +29,17 @@
 #include "solver/graph_cut.h"
 #include "solver/placement.h"
 
-/* One block of pipeline ranks in the slow child. */
+/* Choices of several blocks, if there are more, are not looked at: then it is one. */
+#define GRAPH_CASES_MAX 64
+
+/* Blocks of pipeline ranks in slow children. */
 struct graph_case {
-	uint32_t first, count;		/* its ranks; all of them: the boundaries are those
-					 * of the placement */
-	struct placed placed;		/* boundaries of the block as slow as they are */
-	struct placed slow;		/* groups and sharding of the block's ranks */
+	const uint32_t *first;		/* rank of each block */
+	uint32_t blocks;
+	uint32_t count;			/* ranks of a block; all of them: the boundaries are
+					 * those of the placement */
+	struct placed placed;		/* boundaries of the blocks as slow as they are */
+	struct placed slow;		/* groups and sharding of the blocks' ranks */
 };
 
 struct graph_site {

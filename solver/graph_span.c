@@ -171,6 +171,22 @@ static void set_ranks(struct graph_span *span, uint32_t first, uint32_t count)
 	}
 }
 
+static double bound_block(struct graph_span *span, uint32_t first, uint32_t count)
+{
+	double low_s;
+
+	set_ranks(span, first, count);
+	if (span->partition->virtual_stages > 1)
+		return graph_span_rows(span);
+	low_s = bound_plain(span);
+	/* With one of them slow, what it has is known. */
+	for (uint32_t i = 0; i < count && count > 1; i++) {
+		set_ranks(span, first + i, 1);
+		low_s = most(low_s, bound_plain(span));
+	}
+	return low_s;
+}
+
 double graph_span_case(const struct partition *partition, const struct chain *slow,
 		       const struct graph_case *at)
 {
@@ -181,18 +197,11 @@ double graph_span_case(const struct partition *partition, const struct chain *sl
 		.sharding = at->slow.sharding[partition->choice->shard_level],
 		.micro_batches = partition->micro_batches,
 	};
-	double low_s;
+	double low_s = 0;
 
 	if (at->count == partition->pipeline || !span.sharding)
 		return 0;
-	set_ranks(&span, at->first, at->count);
-	if (partition->virtual_stages > 1)
-		return graph_span_rows(&span);
-	low_s = bound_plain(&span);
-	/* With one of them slow, what it has is known. */
-	for (uint32_t i = 0; i < at->count && at->count > 1; i++) {
-		set_ranks(&span, at->first + i, 1);
-		low_s = most(low_s, bound_plain(&span));
-	}
+	for (uint32_t i = 0; i < at->blocks; i++)
+		low_s = most(low_s, bound_block(&span, at->first[i], at->count));
 	return low_s;
 }

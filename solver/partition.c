@@ -149,7 +149,7 @@ static const struct sharding *sharding_of_rank(const struct partition *partition
 {
 	const struct placed *placed = partition->placed;
 
-	if (rank - placed->slow_first < placed->slow_count)
+	if (placed->slow && placed->slow[rank])
 		return placed->slow_sharding[partition->choice->shard_level];
 	return sharding_of_cut(partition);
 }

@@ -27,10 +27,10 @@ struct placed {
 	const struct sharding *sharding[LEVEL_MAX];
 	uint8_t *boundary_level;	/* rank r to rank (r + 1) mod pipeline */
 	bool replicas_leave;		/* see price.h */
-	/* Pipeline ranks slow_first on, slow_count of them, whose replicas share out and
-	 * exchange over other lines (graph_bound.h). None: slow_count 0. */
+	/* Pipeline ranks whose replicas share out and exchange over other lines
+	 * (graph_bound.h); NULL: none. */
+	const bool *slow;
 	const struct sharding *const *slow_sharding;	/* by shard level */
-	uint32_t slow_first, slow_count;
 };
 
 /* Fills the rest of a placed whose placement fits the shape. False if it is linear

@@ -461,8 +461,8 @@ static void check_family(struct world *world, const struct placement *placement,
 
 static void test_family_bounds(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_SEEDS);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_SEEDS);
 	struct tally tally = { 0 };
 
 	(void)state;
@@ -553,8 +553,8 @@ static void check_solve(struct world *world, uint32_t *optimal, double *worst)
 
 static void test_solve(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", COUNT_SEEDS) / SEEDS_PER_SOLVE;
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_SEEDS) / SEEDS_PER_SOLVE;
 	uint32_t solved = 0, optimal = 0;
 	double worst = 0;
 
