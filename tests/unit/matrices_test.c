@@ -53,6 +53,39 @@ static void newton_schulz(void **state)
 		      1509949440 / 1e12);
 }
 
+/* What orthogonalising an m x k matrix adds to the work of its products on so many
+ * tokens, forward and backward. */
+static double overhead(double m, double k, double tokens)
+{
+	struct ir_device device = plain_device();
+
+	return 1e12 * matrix_orthogonalise_s(&device, m, k) / (6 * m * k * tokens);
+}
+
+/* Jordan et al. 2024, "Runtime analysis": at most T m / B, which is 0.7 % for the NanoGPT
+ * speedrun (m = 768, B = 524,288 tokens) and 0.5 % for Llama 405B (m = 16,384, B =
+ * 16,000,000). Square matrices reach that; one with n >> m takes two thirds. */
+static void published_overheads(void **state)
+{
+	static const struct {
+		double width, tokens, share;
+	} published[] = {
+		{ 768, 524288, 0.007 },
+		{ 16384, 16e6, 0.005 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(published); i++) {
+		double m = published[i].width, tokens = published[i].tokens;
+
+		assert_number(overhead(m, m, tokens), 5 * m / tokens);
+		assert_true(overhead(m, m, tokens) < 1.05 * published[i].share);
+		assert_true(overhead(m, m, tokens) > 0.95 * published[i].share);
+		assert_true(overhead(m, 1000 * m, tokens) <
+			    0.668 * 5 * m / tokens);
+	}
+}
+
 /* Hidden 1024, 16 heads of 64 over 4 key-value heads, feed-forward 2816. */
 static struct ir *small_llama(struct arena *arena)
 {
@@ -250,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(newton_schulz),
+		TEST(published_overheads),
 		TEST(weights_apart),
 		TEST(weights_of_megatron),
 		TEST(weights_cut),
