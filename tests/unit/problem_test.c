@@ -350,7 +350,7 @@ static void indivisible(void **state)
 	assert_string_equal(part->text, "'heads' is split by 'tensor' here");
 	assert_int_equal(part->next->kind, DIAG_HELP);
 	assert_string_equal(part->next->text,
-			    "all layers can be split by 'tensor' in 1, 2, 4, 8");
+			    "all layers can be split by 'tensor' in 1, 2, 4, 8, 16");
 }
 
 static void indivisible_context(void **state)
