@@ -58,8 +58,8 @@ static void check_threads(struct trial *trial, uint32_t threads,
 
 static void test_threads(void **state)
 {
-	uint64_t first = trial_number("PROP_SEED", 1);
-	uint64_t count = trial_number("PROP_COUNT", 600);
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", 600);
 
 	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
