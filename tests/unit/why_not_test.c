@@ -59,7 +59,7 @@ struct made {
 	struct pipeline pipeline;
 };
 
-static int make(void **state)
+static int make_of(void **state, const char *text)
 {
 	struct made *made = calloc(1, sizeof(*made));
 	char path[] = "why_not_XXXXXX";
@@ -67,7 +67,7 @@ static int make(void **state)
 	enum status status;
 
 	if (!made || file < 0 ||
-	    write(file, spec, strlen(spec)) != (long)strlen(spec))
+	    write(file, text, strlen(text)) != (long)strlen(text))
 		return -1;
 	close(file);
 	cli_prepare(&made->cli, &made->compilation);
@@ -78,6 +78,11 @@ static int make(void **state)
 	return made->module &&
 	       pipeline_run(&made->cli, &made->compilation, made->module, NULL,
 			    &made->pipeline) == STATUS_DONE ? 0 : -1;
+}
+
+static int make(void **state)
+{
+	return make_of(state, spec);
 }
 
 static int drop(void **state)
@@ -334,6 +339,146 @@ static void chosen_is_recognised(void **state)
 	assert_int_equal(why.outcome, WHY_NOT_CHOSEN);
 }
 
+/* ---- ideas against requirements ---- */
+
+/* Everything that an idea may ask for is searched here, so that an idea is the same as
+ * a requirement, which no arithmetic before the search looks at. */
+static int make_wide(void **state)
+{
+	static const char wide[] =
+		"search { micro_batch in { 1, 2, 4, 8 } zero in 0 .. 3 shard_level in { 0, 1 }"
+		" schedule in { one_f_one_b, interleaved, gpipe }"
+		" recompute in { none, full } recompute_layers in { 1, 2, 3 } }\n}\n";
+	const char *search = strstr(spec, "  search {");
+	char text[sizeof(spec) + sizeof(wide)];
+
+	snprintf(text, sizeof(text), "%.*s%s", (int)(search - spec), spec, wide);
+	return make_of(state, text);
+}
+
+/* Numbers that a generator of Knuth's gives (MMIX). */
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % below;
+}
+
+/* Variables with the values drawn for them, sensible and not. */
+static const struct {
+	enum plan_variable variable;
+	uint32_t count, value[6];
+} drawn[] = {
+	{ VARIABLE_TENSOR, 5, { 1, 2, 3, 4, 8 } },
+	{ VARIABLE_SEQUENCE, 2, { 0, 1 } },
+	{ VARIABLE_CONTEXT, 3, { 1, 2, 4 } },
+	{ VARIABLE_DATA, 6, { 1, 2, 3, 4, 8, 16 } },
+	{ VARIABLE_PIPELINE, 6, { 1, 2, 3, 4, 5, 9 } },
+	{ VARIABLE_VIRTUAL, 4, { 1, 2, 3, 4 } },
+	{ VARIABLE_MICRO_BATCH, 5, { 1, 2, 3, 4, 8 } },
+	{ VARIABLE_MICRO_BATCHES, 6, { 1, 2, 3, 4, 6, 8 } },
+	{ VARIABLE_ZERO, 4, { 0, 1, 2, 3 } },
+	{ VARIABLE_SHARD_LEVEL, 2, { 0, 1 } },
+	{ VARIABLE_RECOMPUTE, 2, { RECOMPUTE_NONE, RECOMPUTE_FULL } },
+	{ VARIABLE_SCHEDULE, 3, { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED,
+				  SCHEDULE_GPIPE } },
+	{ VARIABLE_DEVICES, 4, { 1, 2, 3, 4 } },
+};
+
+#define DRAWN_COUNT (sizeof(drawn) / sizeof(*drawn))
+
+/* Two to four variables, some of which have two values. */
+static void draw_plan(struct arena *arena, uint64_t *seed, struct ir_plan *plan)
+{
+	uint32_t wanted = 2 + draw(seed, 3);
+
+	for (uint32_t i = 0; i < wanted; i++) {
+		uint32_t which = draw(seed, DRAWN_COUNT);
+		uint32_t first = draw(seed, drawn[which].count);
+		struct ir_domain *domain = &plan->domain[drawn[which].variable];
+
+		*domain = (struct ir_domain){
+			.given = true, .count = 1, .span = SPAN_NONE,
+			.at = ARENA_ARRAY(arena, uint32_t, 2),
+		};
+		domain->at[0] = drawn[which].value[first];
+		if (first + 1 < drawn[which].count && draw(seed, 3) == 0)
+			domain->at[domain->count++] =
+				drawn[which].value[first + 1];
+	}
+}
+
+/* The same as requirements; returns how many. */
+static uint32_t require_plan(struct arena *arena, const struct ir_plan *plan,
+			     struct ir_requirement *requirement)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i <= VARIABLE_DEVICES; i++) {
+		const struct ir_domain *domain = &plan->domain[i];
+		struct predicate_step *step;
+		uint32_t at = 0;
+
+		if (!domain->given)
+			continue;
+		step = ARENA_ARRAY(arena, struct predicate_step, 7);
+		for (uint32_t k = 0; k < domain->count; k++) {
+			step[at++] = (struct predicate_step){
+				.op = PREDICATE_VARIABLE,
+				.variable = (enum plan_variable)i };
+			step[at++] = (struct predicate_step){
+				.op = PREDICATE_CONSTANT,
+				.number = domain->at[k] };
+			step[at++] = (struct predicate_step){
+				.op = PREDICATE_EQUAL };
+			if (k)
+				step[at++] = (struct predicate_step){
+					.op = PREDICATE_OR };
+		}
+		requirement[count++] = (struct ir_requirement){
+			.predicate = { .step = step, .step_count = at },
+			.span = SPAN_NONE };
+	}
+	return count;
+}
+
+static void ideas_are_requirements(void **state)
+{
+	struct made *made = *state;
+	struct arena *arena = &made->compilation.arena;
+	uint64_t seed = 1;
+	uint32_t possible = 0;
+
+	for (uint32_t trial = 0; trial < 400; trial++) {
+		struct ir_requirement requirement[VARIABLE_DEVICES + 1];
+		struct solve_limits limits = { .gap = 0 };
+		struct solve_result result;
+		struct idea idea = { .text = "drawn", .span = SPAN_NONE };
+		struct why_not why;
+		uint32_t count;
+		bool found;
+
+		draw_plan(arena, &seed, &idea.plan);
+		count = require_plan(arena, &idea.plan, requirement);
+		solve(problem_require(arena, made->pipeline.problem, requirement,
+				      count),
+		      &limits, arena, &result);
+		found = result.status == SOLVE_OPTIMAL;
+		assert_int_equal(why_not_answer(&made->cli, &made->compilation,
+						&made->pipeline, &idea, &why),
+				 STATUS_DONE);
+		if (found != (why.outcome != WHY_NOT_IMPOSSIBLE))
+			fail_msg("trial %u: %s", trial, found ?
+				 "refused, though a plan exists" :
+				 "a plan was found that no requirement allows");
+		if (why.outcome == WHY_NOT_FOUND)
+			assert_true(fabs(why.asked.plan.time_s -
+					 result.plan.time_s) <=
+				    1e-9 * result.plan.time_s);
+		possible += found;
+	}
+	assert_in_range(possible, 50, 350);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +489,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parts_add_up, make, drop),
 		cmocka_unit_test_setup_teardown(idea_keeps_its_values, make, drop),
 		cmocka_unit_test_setup_teardown(chosen_is_recognised, make, drop),
+		cmocka_unit_test_setup_teardown(ideas_are_requirements, make_wide,
+						drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
