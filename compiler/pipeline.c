@@ -157,6 +157,21 @@ struct solve_limits pipeline_limits(const struct cli *cli)
 	};
 }
 
+void pipeline_solve(const struct cli *cli, struct compilation *compilation,
+		    const struct solve_limits *limits, struct pipeline *pipeline)
+{
+	struct solve_limits watched = *limits;
+	double start = clock_seconds();
+	struct progress progress;
+
+	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
+		       cli->progress == WHEN_ALWAYS, &watched);
+	strategy_solve(pipeline->problem, pipeline->strategy, &watched,
+		       &compilation->arena, &pipeline->result);
+	progress_end(&progress);
+	pipeline->solve_s = clock_seconds() - start;
+}
+
 enum status pipeline_run(const struct cli *cli,
 			 struct compilation *compilation,
 			 const struct module *module, const char *job,
@@ -165,8 +180,6 @@ enum status pipeline_run(const struct cli *cli,
 	struct solve_limits limits = pipeline_limits(cli);
 	enum status status = pipeline_lower(compilation, module, job, cli->plan,
 					    pipeline);
-	struct progress progress;
-	double start;
 
 	if (status != STATUS_DONE)
 		return status;
@@ -174,15 +187,9 @@ enum status pipeline_run(const struct cli *cli,
 		cli_complain("searching: %u shapes, %u devices",
 			     pipeline->problem->shape_count,
 			     cluster_devices(&pipeline->ir->topology));
-	progress_begin(&progress, &pipeline->ir->job, wants_progress(cli),
-		       cli->progress == WHEN_ALWAYS, &limits);
-	start = clock_seconds();
 	pipeline->after = deadline_in(1.1 * cli->time_limit_s);
 	pipeline->strategy = cli_strategy(cli);
-	strategy_solve(pipeline->problem, pipeline->strategy, &limits,
-		       &compilation->arena, &pipeline->result);
-	progress_end(&progress);
-	pipeline->solve_s = clock_seconds() - start;
+	pipeline_solve(cli, compilation, &limits, pipeline);
 	switch (pipeline->result.status) {
 	case SOLVE_OPTIMAL:
 	case SOLVE_FEASIBLE:

@@ -33,6 +33,11 @@ enum status pipeline_lower(struct compilation *compilation,
 			   const struct module *module, const char *job,
 			   const char *plan, struct pipeline *pipeline);
 
+/* Searches its problem (the strategy is set), with a line of progress where one is
+ * wanted. */
+void pipeline_solve(const struct cli *cli, struct compilation *compilation,
+		    const struct solve_limits *limits, struct pipeline *pipeline);
+
 /* Holds the plan against both checkers; a fault is reported. */
 enum status pipeline_check(struct compilation *compilation,
 			   const struct pipeline *pipeline);

@@ -96,18 +96,20 @@ void runners_up_sort(struct runner *runner, uint32_t count)
 }
 
 /* The next one. */
-static enum status find_next(struct compilation *compilation,
+static enum status find_next(const struct cli *cli,
+			     struct compilation *compilation,
 			     const struct pipeline *pipeline,
 			     const struct ir_requirement *excluded,
 			     const struct solve_limits *limits,
 			     struct runners_up *runners)
 {
 	struct runner *runner = &runners->at[runners->count];
-	struct pipeline next = { .ir = pipeline->ir };
+	struct pipeline next = { .ir = pipeline->ir,
+				 .strategy = STRATEGY_NEST };
 
 	next.problem = problem_require(&compilation->arena, pipeline->problem,
 				       excluded, runners->count);
-	solve(next.problem, limits, &compilation->arena, &next.result);
+	pipeline_solve(cli, compilation, limits, &next);
 	if (next.result.status != SOLVE_OPTIMAL &&
 	    next.result.status != SOLVE_FEASIBLE) {
 		runners->exhausted = next.result.status == SOLVE_INFEASIBLE;
@@ -147,7 +149,7 @@ enum status runners_up_find(const struct cli *cli, struct compilation *compilati
 		excluded[runners->count - 1] =
 			exclude(arena, pipeline->problem,
 				&runners->at[runners->count - 1].plan);
-		status = find_next(compilation, pipeline, excluded, &limits,
+		status = find_next(cli, compilation, pipeline, excluded, &limits,
 				   runners);
 	}
 	runners_up_sort(runners->at, runners->count);

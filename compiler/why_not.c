@@ -113,18 +113,20 @@ static void take_reasons(struct why_not *answer, const struct diags *before)
 }
 
 /* The best plan of a program. A plan that the checkers refuse is a fault. */
-static enum status find(const struct solve_limits *limits, struct why_not *answer,
-			const struct ir *ir, struct pipeline *found)
+static enum status find(const struct cli *cli, const struct solve_limits *limits,
+			struct why_not *answer, const struct ir *ir,
+			struct pipeline *found)
 {
 	struct compilation *compilation = answer->compilation;
 	struct diags before = compilation->diags;
 
-	*found = (struct pipeline){ .ir = (struct ir *)ir };
+	*found = (struct pipeline){ .ir = (struct ir *)ir,
+				    .strategy = STRATEGY_NEST };
 	found->problem = problem_from_ir(compilation, ir);
 	take_reasons(answer, &before);
 	if (!found->problem)
 		return STATUS_SPEC;
-	solve(found->problem, limits, &compilation->arena, &found->result);
+	pipeline_solve(cli, compilation, limits, found);
 	if (found->result.status != SOLVE_OPTIMAL &&
 	    found->result.status != SOLVE_FEASIBLE)
 		return STATUS_NO_PLAN;
@@ -134,7 +136,8 @@ static enum status find(const struct solve_limits *limits, struct why_not *answe
 }
 
 /* Why there is no plan, and the best one without what keeps it out. */
-static enum status explain(const struct solve_limits *limits,
+static enum status explain(const struct cli *cli,
+			   const struct solve_limits *limits,
 			   struct why_not *answer,
 			   const struct pipeline *failed)
 {
@@ -160,7 +163,7 @@ static enum status explain(const struct solve_limits *limits,
 	take_reasons(answer, &before);
 	if (!idea.without)
 		return STATUS_DONE;
-	status = find(limits, answer, idea.without, &without);
+	status = find(cli, limits, answer, idea.without, &without);
 	answer->has_without = status == STATUS_DONE;
 	return status == STATUS_FAULT ? status : STATUS_DONE;
 }
@@ -186,7 +189,7 @@ enum status why_not_answer(const struct cli *cli,
 	};
 	if (is_chosen(answer))
 		return STATUS_DONE;
-	status = find(&limits, answer,
+	status = find(cli, &limits, answer,
 		      hand_plan_apply(&compilation->arena, pipeline->ir,
 				      &idea->plan),
 		      &found);
@@ -194,5 +197,5 @@ enum status why_not_answer(const struct cli *cli,
 						  WHY_NOT_IMPOSSIBLE;
 	if (status != STATUS_NO_PLAN)
 		return status == STATUS_FAULT ? status : STATUS_DONE;
-	return explain(&limits, answer, &found);
+	return explain(cli, &limits, answer, &found);
 }
