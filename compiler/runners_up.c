@@ -129,10 +129,7 @@ enum status runners_up_find(const struct cli *cli, struct compilation *compilati
 	struct ir_requirement *excluded =
 		ARENA_ARRAY(arena, struct ir_requirement, wanted);
 	const struct ir_job *job = &pipeline->ir->job;
-	struct solve_limits limits = {
-		.gap = cli->gap,
-		.deadline = deadline_in(cli->time_limit_s),
-	};
+	struct solve_limits limits = pipeline_limits(cli);
 	enum status status = STATUS_DONE;
 
 	*runners = (struct runners_up){

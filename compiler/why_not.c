@@ -173,10 +173,7 @@ enum status why_not_answer(const struct cli *cli,
 			   const struct pipeline *pipeline,
 			   const struct idea *idea, struct why_not *answer)
 {
-	struct solve_limits limits = {
-		.gap = cli->gap,
-		.deadline = deadline_in(cli->time_limit_s),
-	};
+	struct solve_limits limits = pipeline_limits(cli);
 	struct pipeline found;
 	enum status status;
 
