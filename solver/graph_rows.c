@@ -306,8 +306,6 @@ static double bound_together(const struct rows *rows, uint32_t rank,
 			least = fmin(least, together_least(rows, rank, k, other,
 							   tail));
 		arena_rewind(scratch, mark);
-		if (least < rows->beaten_s)
-			break;
 	}
 	return least;
 }
