@@ -183,6 +183,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/variable.h \
 	%D%/why_not.c \
 	%D%/why_not.h \
+	%D%/why_not_json.c \
 	%D%/why_not_print.c
 
 bin_PROGRAMS += nestc

@@ -55,6 +55,17 @@ json_t *plan_json_breakdown(const struct breakdown *breakdown)
 	return object;
 }
 
+static json_t *memory_json(const struct stage_memory *memory)
+{
+	return json_pack("{s:f,s:f,s:f,s:f,s:f,s:f}",
+			 "parameters", memory->parameters,
+			 "gradients", memory->gradients,
+			 "optimizer", memory->optimizer,
+			 "activations", memory->activations,
+			 "working", memory->working,
+			 "reserve", memory->reserve);
+}
+
 json_t *plan_json_priced(const struct problem *problem, const struct plan *plan)
 {
 	const struct certificate *certificate = &plan->certificate;
@@ -67,6 +78,9 @@ json_t *plan_json_priced(const struct problem *problem, const struct plan *plan)
 			    plan_json_breakdown(&plan->breakdown));
 	json_object_set_new(object, "memory",
 			    plan_json_number(plan->memory_peak_bytes));
+	json_object_set_new(object, "memory_breakdown",
+			    memory_json(&plan->stage[plan->memory_peak_stage]
+						 .memory));
 	json_object_set_new(object, "value", plan_json_number(certificate->value));
 	json_object_set_new(object, "lower_bound",
 			    plan_json_number(certificate->lower_bound));

@@ -196,3 +196,13 @@ enum status why_not_answer(const struct cli *cli,
 		return status == STATUS_FAULT ? status : STATUS_DONE;
 	return explain(cli, &limits, answer, &found);
 }
+
+const char *why_not_place(const struct why_not *answer, struct span span)
+{
+	const struct source *source =
+		answer->compilation->sources.at[span.file];
+	struct place at = source_place(source, span.begin);
+
+	return arena_printf(&answer->compilation->arena, "%s:%u:%u",
+			    source->name, at.line, at.column);
+}

@@ -68,6 +68,9 @@ enum status why_not_answer(const struct cli *cli,
 bool why_not_excluded(const struct why_not *answer, enum plan_variable variable,
 		      struct span *span);
 
+/* "llama.nest:18:7"; lives in the arena. */
+const char *why_not_place(const struct why_not *answer, struct span span);
+
 void why_not_print(const struct why_not *answer, struct text *out);
 /* The caller owns it. */
 json_t *why_not_json(const struct why_not *answer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer about an idea, for people and for programs.
+ * The answer about an idea, for people.
  */
 #include "compiler/why_not.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compiler/describe.h"
-#include "compiler/json_print.h"
+#include "compiler/performance.h"
 #include "compiler/plan_json.h"
 #include "compiler/site.h"
 #include "compiler/time_facts.h"
@@ -93,6 +93,57 @@ static void print_term(struct report *report, enum time_term term)
 	text_append_char(out, '\n');
 }
 
+static void print_bytes(struct report *report, const char *name, double chosen,
+			double asked)
+{
+	text_printf(report->out, "  %-22s %10s %10s %11s\n", name,
+		    bytes(report, chosen), bytes(report, asked),
+		    change(report, asked - chosen,
+			   report->chosen->memory_peak_bytes, describe_bytes));
+}
+
+static const struct stage_memory *fullest(const struct plan *plan)
+{
+	return &plan->stage[plan->memory_peak_stage].memory;
+}
+
+/* Of the fullest device of each plan. */
+static void print_memory(struct report *report)
+{
+	const struct stage_memory *chosen = fullest(report->chosen);
+	const struct stage_memory *asked = fullest(report->asked);
+
+	print_bytes(report, "memory, fullest device", chosen->total, asked->total);
+	print_bytes(report, "  parameters", chosen->parameters,
+		    asked->parameters);
+	print_bytes(report, "  gradients", chosen->gradients, asked->gradients);
+	print_bytes(report, "  optimizer", chosen->optimizer, asked->optimizer);
+	print_bytes(report, "  activations", chosen->activations,
+		    asked->activations);
+	print_bytes(report, "  working set, reserve",
+		    chosen->working + chosen->reserve,
+		    asked->working + asked->reserve);
+}
+
+static double mfu(const struct answer *answer)
+{
+	struct performance performance;
+
+	plan_performance(answer->ir, answer->problem, &answer->plan,
+			 &performance);
+	return 100 * performance.mfu;
+}
+
+/* The use of the devices that people compare plans by. */
+static void print_use(struct report *report)
+{
+	double chosen = mfu(&report->answer->chosen);
+	double asked = mfu(&report->answer->asked);
+
+	text_printf(report->out, "  %-22s %8.1f %% %8.1f %% %+9.1f %%\n", "MFU",
+		    chosen, asked, asked - chosen);
+}
+
 static void print_devices(struct report *report)
 {
 	const struct plan *chosen = report->chosen, *asked = report->asked;
@@ -118,12 +169,8 @@ static void print_table(struct report *report)
 		    change(report, asked->time_s - chosen->time_s,
 			   chosen->time_s, describe_seconds),
 		    100.0);
-	text_printf(out, "  %-22s %10s %10s %11s\n", "memory, fullest device",
-		    bytes(report, chosen->memory_peak_bytes),
-		    bytes(report, asked->memory_peak_bytes),
-		    change(report, asked->memory_peak_bytes -
-					   chosen->memory_peak_bytes,
-			   chosen->memory_peak_bytes, describe_bytes));
+	print_use(report);
+	print_memory(report);
 	print_devices(report);
 }
 
@@ -164,17 +211,7 @@ static void print_facts(struct report *report)
 	}
 }
 
-/* ---- places ---- */
-
-static const char *place(const struct report *report, struct span span)
-{
-	const struct compilation *compilation = report->answer->compilation;
-	const struct source *source = compilation->sources.at[span.file];
-	struct place at = source_place(source, span.begin);
-
-	return arena_printf(&report->answer->compilation->arena, "%s:%u:%u",
-			    source->name, at.line, at.column);
-}
+/* ---- what keeps it out of the search ---- */
 
 /* What the spec says there, if it is short, without its columns. */
 static const char *written(const struct report *report, struct span span)
@@ -214,7 +251,7 @@ static void print_excluded(struct report *report)
 				    variable_name(variable));
 		else
 			text_printf(out, "%s leaves it out (%s)\n",
-				    written(report, span), place(report, span));
+				    written(report, span), why_not_place(report->answer, span));
 	}
 }
 
@@ -361,114 +398,4 @@ void why_not_print(const struct why_not *answer, struct text *out)
 		print_comparison(&report, "Without that, the best plan like it");
 		return;
 	}
-}
-
-/* ---- JSON ---- */
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
-
-static json_t *difference_json(const struct plan *chosen,
-			       const struct plan *asked)
-{
-	json_t *object = json_object(), *parts = json_object();
-
-	for (int i = 0; i < TIME_TERM_COUNT; i++) {
-		enum time_term term = (enum time_term)i;
-
-		set(parts, time_term_key(term),
-		    plan_json_number(time_term_s(&asked->breakdown, term) -
-				     time_term_s(&chosen->breakdown, term)));
-	}
-	set(object, "time", plan_json_number(asked->time_s - chosen->time_s));
-	set(object, "breakdown", parts);
-	set(object, "memory", plan_json_number(asked->memory_peak_bytes -
-					       chosen->memory_peak_bytes));
-	return object;
-}
-
-/* Names of files and what is typed may be no UTF-8. */
-static json_t *any_string(const char *text)
-{
-	json_t *string = json_string(text);
-
-	return string ? string : json_string("?");
-}
-
-static json_t *excluded_json(const struct report *report)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i <= VARIABLE_DEVICES; i++) {
-		enum plan_variable variable = (enum plan_variable)i;
-		struct span span;
-		json_t *object;
-
-		if (!why_not_excluded(report->answer, variable, &span))
-			continue;
-		object = json_object();
-		set(object, "variable", json_string(variable_name(variable)));
-		set(object, "place", span_is_nowhere(span) ?
-				     json_null() : any_string(place(report, span)));
-		json_array_append_new(list, object);
-	}
-	return list;
-}
-
-static json_t *reasons_json(const struct report *report)
-{
-	const struct why_not *answer = report->answer;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < answer->reason_count; i++) {
-		struct text text = scratch(report);
-
-		diag_render_json(&answer->compilation->diags, answer->reason[i],
-				 &text);
-		json_array_append_new(list, json_loadb(text.at, text.length, 0,
-						       NULL));
-	}
-	return list;
-}
-
-static const char *outcome_name(const struct why_not *answer)
-{
-	switch (answer->outcome) {
-	case WHY_NOT_CHOSEN:
-		return "chosen";
-	case WHY_NOT_FOUND:
-		return "found";
-	case WHY_NOT_IMPOSSIBLE:
-		return "impossible";
-	default:
-		return "unknown";
-	}
-}
-
-json_t *why_not_json(const struct why_not *answer)
-{
-	struct report report = { .answer = answer };
-	const struct plan *chosen = &answer->chosen.plan;
-	json_t *root = json_object();
-
-	set(root, "schema", json_string("nest.why-not/1"));
-	set(root, "model", json_string(answer->chosen.ir->model.name));
-	set(root, "job", json_string(answer->chosen.ir->job.name));
-	set(root, "idea", any_string(answer->idea->text));
-	set(root, "outcome", json_string(outcome_name(answer)));
-	set(root, "chosen", plan_json_priced(answer->chosen.problem,
-					     &answer->chosen.plan));
-	if (answer->outcome == WHY_NOT_FOUND)
-		set(root, "excluded_by", excluded_json(&report));
-	if (answer->outcome == WHY_NOT_FOUND || answer->has_without) {
-		set(root, "asked", plan_json_priced(answer->asked.problem,
-						    &answer->asked.plan));
-		set(root, "difference",
-		    difference_json(chosen, &answer->asked.plan));
-	}
-	if (answer->outcome == WHY_NOT_IMPOSSIBLE)
-		set(root, "reasons", reasons_json(&report));
-	return root;
 }
