@@ -120,7 +120,7 @@ static bool has_plain(const struct problem *problem)
 static void find_data(struct mixed_space *space)
 {
 	const struct problem *problem = space->problem;
-	uint32_t batch = problem->global_batch, *data;
+	uint32_t batch = problem->global_batch, *data = NULL;
 
 	for (int pass = 0; pass < 2; pass++) {
 		if (pass)
