@@ -239,6 +239,7 @@ static void add_optimizer_kind(struct megatron *megatron)
 		return;
 	case IR_MUON:
 		add_text(megatron, FLAG_OPTIMIZER, "muon");
+		/* What is priced; the default differs between releases. */
 		add_text(megatron, FLAG_MUON_MODE, "blockwise");
 		/* Adam's part under the distributed optimizer, and both overlaps:
 		 * pull requests 4771 and 3524. */

@@ -13,7 +13,8 @@
  * 2 r^2 c, 2 r^3 and 2 r^2 c operations, at the device's rate for matrices.
  *
  * Under tensor parallelism a device orthogonalises its own part of a weight: that is
- * Megatron-LM's --muon-tp-mode blockwise, its default. It needs no communication.
+ * Megatron-LM's --muon-tp-mode blockwise, the default of its releases 0.16 to 0.19. It
+ * needs no communication.
  *
  * Where the target is Megatron-LM, weights that it keeps as one are one: query, key
  * and value (which it orthogonalises apart, --muon-no-split-qkv), key and value
