@@ -241,10 +241,9 @@ static void add_optimizer_kind(struct megatron *megatron)
 		add_text(megatron, FLAG_OPTIMIZER, "muon");
 		/* What is priced; the default differs between releases. */
 		add_text(megatron, FLAG_MUON_MODE, "blockwise");
-		/* Adam's part under the distributed optimizer, and both overlaps:
-		 * pull requests 4771 and 3524. */
-		if (megatron->choice->zero)
-			need_release(megatron, 18, 2);
+		/* Overlapping exchanges, and Adam's part under the distributed
+		 * optimizer: pull requests 3524 and 4771. */
+		need_release(megatron, 18, 2);
 		return;
 	default:
 		/* Left out, its momentum is 0.9. */
