@@ -487,6 +487,27 @@ static enum verdict bound_interleaved(struct search *search, uint32_t chunk,
 	return VERDICT_OPEN;
 }
 
+/* The last backward of the stage just added ends no sooner (one virtual stage): loops
+ * through all stages, or from it on, less what they take after it. */
+static double loops_finish(const struct search *search, uint32_t chunk,
+			   const struct rank *rank, const struct sums *sums,
+			   const struct sums *next)
+{
+	const struct partition *partition = search->partition;
+	uint32_t p = search->pipeline, m = search->micro_batches;
+	double whole = next->prefix_s + partition_rest(partition, next->begin);
+	double back = sums->prefix_s - sums->forward_prefix_s, more;
+
+	if (chunk + 1 < search->chunks)
+		whole += 2 * partition->transfer_rest_s[chunk + 1];
+	if (partition->gpipe)
+		more = (m - 1) * (rank->forward_s + rank->backward_s);
+	else
+		more = most((m - 1) / p * whole,
+			    (m - 1) / (p - chunk) * (whole - sums->prefix_s));
+	return whole + more - back;
+}
+
 /* The parts of an iteration after the schedule, once a rank is complete. */
 static void bound_tails(const struct search *search, uint32_t chunk,
 			const struct rank *rank, const struct sums *sums,
@@ -512,6 +533,9 @@ static void bound_tails(const struct search *search, uint32_t chunk,
 		next->first_reduce_s = reduce;
 	next->end_s = most(next->end_s, rank->forward_entry_s +
 						search->micro_batches * load + reduce);
+	if (reduce > 0 && search->virtual_stages == 1)
+		next->end_s = most(next->end_s, reduce +
+				   loops_finish(search, chunk, rank, sums, next));
 	next->step_s = most(next->step_s, partition_step(partition, k, held,
 							 rank->forward_s));
 }
