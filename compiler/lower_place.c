@@ -67,8 +67,7 @@ static bool place_dimension(struct lower *lower, const struct ast *item,
 
 /* ---- particular devices ---- */
 
-/* Mixed clusters are searched one kind at a time, and the levels that a graph implies
- * number its devices anew. */
+/* Mixed clusters are searched one kind at a time. */
 static bool have_numbers(struct lower *lower, struct span span)
 {
 	const struct ir_topology *topology = &lower->ir->topology;
@@ -76,9 +75,6 @@ static bool have_numbers(struct lower *lower, struct span span)
 	if (topology->kind_count)
 		return lower_not_yet(lower, span,
 				     "naming devices of a cluster whose children differ");
-	if (topology->graph)
-		return lower_not_yet(lower, span,
-				     "naming devices of a topology given as a graph");
 	return true;
 }
 

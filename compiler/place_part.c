@@ -5,6 +5,7 @@
 #include "compiler/place_part.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Stands for single devices where a level stands for groups. */
@@ -194,15 +195,126 @@ static bool not_a_part(struct lower *lower, const struct ast *expression)
 	return false;
 }
 
+/* ---- nodes of a graph, by the names that the spec gives them ---- */
+
+/* Indices of a name, `host[1][0]`. */
+#define INDICES_MAX 8
+
+struct node_part {
+	const char *name;
+	struct device_ranges index[INDICES_MAX];
+	uint32_t count;
+};
+
+static bool has_number(const struct device_ranges *numbers, unsigned long number)
+{
+	for (size_t i = 0; i < numbers->range.count; i++)
+		if (number >= numbers->range.at[i].first &&
+		    number - numbers->range.at[i].first < numbers->range.at[i].count)
+			return true;
+	return false;
+}
+
+/* Whether a device, "host[1][0]/gpu5", is of a node called so; of the first `indices`
+ * of the part, the node may have more. */
+static bool is_of_node(const char *device, const struct node_part *part,
+		       uint32_t indices)
+{
+	size_t length = strlen(part->name);
+
+	if (strncmp(device, part->name, length))
+		return false;
+	device += length;
+	for (uint32_t i = 0; i < indices; i++) {
+		char *end;
+		unsigned long number;
+
+		if (*device != '[')
+			return false;
+		number = strtoul(device + 1, &end, 10);
+		if (*end != ']' || !has_number(&part->index[i], number))
+			return false;
+		device = end + 1;
+	}
+	return *device == '\0' || *device == '[' || *device == '/';
+}
+
+static bool any_of_node(const struct ir_graph *graph, const struct node_part *part,
+			uint32_t indices)
+{
+	for (uint32_t d = 0; d < graph->graph.device_count; d++)
+		if (is_of_node(graph->device_name[d], part, indices))
+			return true;
+	return false;
+}
+
+/* The name below all indices; NULL if there is none. */
+static const char *node_name(const struct ast *expression)
+{
+	while (expression->kind == AST_INDEX)
+		expression = expression->child[0];
+	return expression->kind == AST_NAME ? expression->name : NULL;
+}
+
+static bool read_indices(struct lower *lower, const struct ast *expression,
+			 struct node_part *part)
+{
+	bool good;
+
+	if (expression->kind != AST_INDEX)
+		return true;
+	if (!lower_enter(lower, expression->span))
+		return false;
+	good = read_indices(lower, expression->child[0], part);
+	lower_leave(lower);
+	if (!good)
+		return false;
+	if (part->count == INDICES_MAX)
+		return diag_error(lower->diags, E_PLACE, expression->span,
+				  "a node has at most %d indices", INDICES_MAX);
+	return place_numbers(lower, expression->child[1], UINT32_MAX, part->name,
+			     &part->index[part->count++]);
+}
+
+/* The devices of nodes called so, in the order of the levels. */
+static bool nodes_of(struct lower *lower, const struct ast *expression,
+		     struct node_part *part, struct device_ranges *out)
+{
+	const struct ir_graph *graph = lower->ir->topology.graph;
+
+	if (!read_indices(lower, expression, part))
+		return false;
+	if (!any_of_node(graph, part, part->count)) {
+		diag_error(lower->diags, E_PLACE, expression->span,
+			   "no node of the topology is called so");
+		diag_help(lower->diags,
+			  "nodes have the names and indices that the topology gives them; the "
+			  "first device is '%s'", graph->device_name[0]);
+		return false;
+	}
+	for (uint32_t i = 0; i < lower->ir->topology.device_count; i++)
+		if (is_of_node(graph->device_name[graph->device[i]], part,
+			       part->count) &&
+		    !push_range(lower, expression->span, i, 1, out))
+			return false;
+	return true;
+}
+
+/* ---- parts of both kinds ---- */
+
 static bool part_of(struct lower *lower, const struct ast *expression,
 		    struct device_ranges *out)
 {
+	struct node_part part = { .name = node_name(expression) };
 	const struct ast *base;
 	struct device_ranges around = { { 0 } };
 	uint32_t size = lower->ir->topology.device_count;
 
 	if (expression->kind != AST_INDEX)
 		return not_a_part(lower, expression);
+	if (lower->ir->topology.graph && part.name &&
+	    any_of_node(lower->ir->topology.graph, &part, 0))
+		return nodes_of(lower, expression, &part, out);
 	base = expression->child[0];
 	if (base->kind == AST_NAME) {
 		struct device_range all = { 0, size };

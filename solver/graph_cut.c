@@ -211,17 +211,38 @@ static void sort_uplinks(struct graph_uplink *uplink, uint32_t count)
 			uplink[i].lone = uplink[i - 1].lone;
 }
 
-void graph_cuts(const struct graph *graph, const struct problem_level *level,
-		const struct graph_owners *owners, const uint32_t *device,
-		struct arena *arena, struct graph_cuts *cuts)
+/* Leaves out children of which all devices are avoided. */
+static uint32_t keep_usable(const struct problem *problem, uint32_t below,
+			    struct graph_uplink *uplink)
 {
+	uint32_t children = problem->device_count / below, kept = 0, at = 0;
+
+	for (uint32_t c = 0; c < children; c++) {
+		uint32_t avoided = 0;
+
+		for (; at < problem->avoided_count &&
+		       problem->avoided[at] < (c + 1) * below; at++)
+			avoided++;
+		if (avoided < below)
+			uplink[kept++] = uplink[c];
+	}
+	return kept;
+}
+
+void graph_cuts(const struct problem *problem, const struct graph *graph,
+		const struct graph_owners *owners, struct arena *arena,
+		struct graph_cuts *cuts)
+{
+	const struct problem_level *level = problem->level;
+	const uint32_t *device = problem->graph_device;
 	struct ends ends = list_ends(graph, owners, device, arena);
 	bool few = (uint64_t)ends.count * graph->link_count <= GRAPH_PAIRS_MAX;
 
 	*cuts = (struct graph_cuts){ .count = { 0 } };
 	graph_uplinks(graph, level, owners, arena, cuts->widest);
 	for (uint32_t l = 0; l < owners->level_count; l++) {
-		cuts->count[l] = children(owners, l);
+		cuts->count[l] = keep_usable(problem, owners->below[l],
+					     cuts->widest[l]);
 		sort_uplinks(cuts->widest[l], cuts->count[l]);
 		cuts->pair_Bps[l] = few && !shares_roots(graph, owners, device, l) ?
 			widest_pair(graph, owners, &ends, l, level[l].fanout,

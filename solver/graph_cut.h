@@ -27,7 +27,7 @@ void graph_uplinks(const struct graph *graph, const struct problem_level *level,
 		   struct graph_uplink *uplink[LEVEL_MAX]);
 
 struct graph_cuts {
-	uint32_t count[LEVEL_MAX];	/* children of each level in all */
+	uint32_t count[LEVEL_MAX];	/* children of each level with a device in use */
 	/* Uplinks of a level, the widest first: of k + 1 children, whichever they are,
 	 * one is no wider than widest[l][k]. That is lone if all are that are no wider. */
 	struct graph_uplink *widest[LEVEL_MAX];
@@ -39,9 +39,9 @@ struct graph_cuts {
 	double *match_s[LEVEL_MAX];
 };
 
-/* Of a hierarchy with these owners. */
-void graph_cuts(const struct graph *graph, const struct problem_level *level,
-		const struct graph_owners *owners, const uint32_t *device,
-		struct arena *arena, struct graph_cuts *cuts);
+/* Of a hierarchy with these owners; places that are avoided are in no plan. */
+void graph_cuts(const struct problem *problem, const struct graph *graph,
+		const struct graph_owners *owners, struct arena *arena,
+		struct graph_cuts *cuts);
 
 #endif

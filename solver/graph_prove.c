@@ -288,8 +288,8 @@ static void prover_init(struct prover *prover, const struct problem *problem)
 	placement_cache_init(&prover->cache, flat, &prover->arena);
 	prover->units = ARENA_ARRAY(&prover->arena, double,
 				    prover->space.chain_length);
-	graph_cuts(problem->graph, problem->level, &prover->trial->owners,
-		   problem->graph_device, &prover->arena, &prover->cuts);
+	graph_cuts(problem, problem->graph, &prover->trial->owners,
+		   &prover->arena, &prover->cuts);
 }
 
 double graph_prove(const struct problem *problem, const struct solve_limits *limits,

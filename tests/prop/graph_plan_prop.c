@@ -442,8 +442,7 @@ static void check_family(struct world *world, const struct placement *placement,
 	    !placed.sharding[world->choice.shard_level])
 		return;
 	arena_init(&scratch);
-	graph_cuts(&world->graph, flat.level, &world->owners,
-		   world->problem.graph_device, &world->arena, &cuts);
+	graph_cuts(&flat, &world->graph, &world->owners, &world->arena, &cuts);
 	graph_site(&flat, &cuts, shape, &placed, &world->arena, &site);
 	graph_families_init(&families, &flat, &world->arena, &scratch);
 	bound_s = graph_family_bound(&families, &world->choice, &site);
