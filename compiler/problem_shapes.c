@@ -125,10 +125,20 @@ static bool report_degrees(struct problem_build *build, enum cutting dimension,
 			is_legal(build, &shape, &axis, &degree);
 	}
 	if (!axis) {
-		diag_error(build->diags, E_NO_SHAPE, domain->span,
-			   "no value of '%s' can be run on %u devices", name,
-			   devices_max);
-		diag_help(build->diags, "allow '%s = 1'", name);
+		if (domain->count == 1 && domain->at[0] > devices_max)
+			diag_error(build->diags, E_NO_SHAPE, domain->span,
+				   "'%s = %u' needs %u devices, and a plan has at most %u",
+				   name, domain->at[0], domain->at[0], devices_max);
+		else if (domain->at[0] > devices_max)
+			diag_error(build->diags, E_NO_SHAPE, domain->span,
+				   "every value of '%s' is more than the %u devices of a plan",
+				   name, devices_max);
+		else
+			diag_error(build->diags, E_NO_SHAPE, domain->span,
+				   "no value of '%s' can be run on %u devices",
+				   name, devices_max);
+		diag_help(build->diags, "all layers can be split by '%s' in %s",
+			  name, legal_degrees(build, dimension, devices_max));
 		return false;
 	}
 	diag_error(build->diags, E_INDIVISIBLE, domain->span,
