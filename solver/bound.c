@@ -192,7 +192,8 @@ static double units_in(double room, double unit)
 	       room >= 0 ? INFINITY : -1;
 }
 
-/* Nearly even chunks: every inner one holds `base` blocks or more, at most `high`. */
+/* Nearly even chunks: every inner one holds `base` blocks or more, at most `high`. Were
+ * one to hold fewer than the mean rounded down, no other could make up for it. */
 struct sizes {
 	uint32_t base, high;
 };
@@ -200,10 +201,10 @@ struct sizes {
 static struct sizes chunk_sizes(const struct chain *chain, uint32_t chunks)
 {
 	uint32_t blocks = chain->blocks[chain->length];
-	uint32_t mean = (blocks + chunks - 1) / chunks;
+	uint32_t mean = blocks / chunks;
 
 	return (struct sizes){
-		.base = mean > 2 ? mean - 1 : 1,
+		.base = mean ? mean : 1,
 		.high = blocks / (chunks - 2) + 1,
 	};
 }

@@ -352,5 +352,8 @@ void expand(struct expander *expander, const struct incumbent *incumbent,
 	case NODE_CUT:
 		open_cut(&opening, node);
 		break;
+	case NODE_LEFT:
+		open_left(&opening, node);
+		break;
 	}
 }

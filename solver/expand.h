@@ -40,8 +40,8 @@ struct outcome {
 
 struct expansion {
 	struct arena arena;		/* of all that follows */
-	/* Not excluded, and bounded. A cut that is not settled has itself as its
-	 * child, with the better bound. */
+	/* Not excluded, and bounded. What is not settled of a cut is its child, with the
+	 * better bound. */
 	VEC(struct node) child;
 	/* Configurations that are settled by it, and partitions simulated. */
 	struct certificate count;
@@ -50,7 +50,7 @@ struct expansion {
 	 * placements of. From NODE_PLACED on: what is added to it. */
 	const struct placement_set *set;
 	struct outcome outcome;
-	uint64_t effort;		/* NODE_CUT: chunk operations spent */
+	uint64_t effort;		/* from NODE_CUT on: chunk operations spent */
 	/* The incumbent as it was, or with a better plan: then chunk_count > 0. */
 	struct incumbent incumbent;
 };

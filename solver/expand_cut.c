@@ -211,28 +211,36 @@ static uint64_t allowance(const struct opening *opening,
 	return simulations < SIMULATIONS_MOST ? simulations : SIMULATIONS_MOST;
 }
 
-void open_cut(struct opening *opening, const struct node *node)
+/* Looks at cuts until none is left or the effort is spent. */
+static void search_cuts(struct opening *opening, const struct node *node,
+			uint64_t climbs, uint64_t simulations)
 {
 	struct arena_mark mark = arena_mark(&opening->expander->scratch);
-	uint64_t simulations = allowance(opening, &node->choice);
 	struct partition partition;
 
-	if (!simulations) {
-		struct node same = *node;
-
-		add_child(opening, &same);
-		return;
-	}
 	open_partition(opening, &node->choice, &opening->set->at[node->placed],
 		       &partition);
 	partition_bound(&partition);
 	partition.low_s = most(partition.low_s, node->time_s);
-	partition_climb(&partition, simulations / 4);
+	partition_climb(&partition, climbs);
 	partition_search(&partition, simulations);
 	opening->expansion->effort =
 		(partition.simulated + partition.looked + 1) *
 		simulation_effort(&node->choice);
 	close_partition(opening, &partition, mark);
 	if (!partition.complete)
-		go_on(opening, node, NODE_CUT, partition.low_s);
+		go_on(opening, node, NODE_LEFT, partition.low_s);
+}
+
+void open_cut(struct opening *opening, const struct node *node)
+{
+	uint64_t simulations = allowance(opening, &node->choice);
+
+	search_cuts(opening, node, simulations / 4, simulations);
+}
+
+/* By now a better plan is hardly found by small steps. */
+void open_left(struct opening *opening, const struct node *node)
+{
+	search_cuts(opening, node, 0, allowance(opening, &node->choice));
 }

@@ -40,5 +40,6 @@ void open_configuration(struct opening *opening, const struct node *node);
 void open_placed(struct opening *opening, const struct node *node);
 void open_bounded(struct opening *opening, const struct node *node);
 void open_cut(struct opening *opening, const struct node *node);
+void open_left(struct opening *opening, const struct node *node);
 
 #endif

@@ -22,7 +22,8 @@ enum node_kind {
 	NODE_CONFIGURATION,		/* and a policy */
 	NODE_PLACED,			/* and a placement; bounded by its times only */
 	NODE_BOUNDED,			/* not yet cut */
-	NODE_CUT,			/* seeded; to be searched */
+	NODE_CUT,			/* seeded */
+	NODE_LEFT,			/* cuts not settled by a short look */
 };
 
 /* Of no job of ahead.h. */

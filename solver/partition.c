@@ -332,39 +332,79 @@ static void simulate(struct partition *partition, const uint32_t *first)
 	partition->simulated++;
 }
 
-static void evaluate(struct partition *partition, struct cut *cut)
+/* A weight that two layers share, under a cut. */
+struct tied {
+	bool any;			/* there is one */
+	uint32_t a, b;			/* ranks of its layers */
+};
+
+static struct tied find_tie(const struct partition *partition,
+			   const uint32_t *first)
 {
 	const struct chain *chain = partition->chain;
-	bool tied = chain->tied_last < chain->length;
-	uint32_t a = 0, b = 0;
+
+	if (chain->tied_last >= chain->length)
+		return (struct tied){ .any = false };
+	return (struct tied){
+		.any = true,
+		.a = rank_of(partition, first, chain->tied_first),
+		.b = rank_of(partition, first, chain->tied_last),
+	};
+}
+
+/* Sums up every rank, and returns what the fullest holds. */
+static double sum_ranks(struct partition *partition, const uint32_t *first,
+			const struct tied *tie, struct rank_sum *sum)
+{
+	double bytes = 0;
+
+	for (uint32_t k = 0; k < partition->pipeline; k++) {
+		sum[k] = sum_rank(partition, first, k);
+		if (tie->any && tie->a == tie->b && k == tie->a)
+			sum[k].held.parameters -= partition->chain->tied_parameters;
+		bytes = most(bytes, sum[k].memory_bytes +
+					    share_bytes(&partition->share,
+							sum[k].held));
+	}
+	return bytes;
+}
+
+static double time_of(struct partition *partition, const uint32_t *first,
+		      const struct tied *tie, struct rank_sum *sum)
+{
 	double exchange = 0, end = 0, step = 0;
 
-	simulate(partition, cut->first);
-	if (tied) {
-		a = rank_of(partition, cut->first, chain->tied_first);
-		b = rank_of(partition, cut->first, chain->tied_last);
-		exchange = a != b ? partition_exchange(partition, a, b) : 0;
-	}
-	cut->memory_bytes = 0;
+	simulate(partition, first);
+	if (tie->any && tie->a != tie->b)
+		exchange = partition_exchange(partition, tie->a, tie->b);
 	for (uint32_t k = 0; k < partition->pipeline; k++) {
-		struct rank_sum sum = sum_rank(partition, cut->first, k);
 		double finish = partition->finish_s[k];
 
-		subtract_transfers(partition, k, &sum);
-		if (tied && a == b && k == a)
-			sum.held.parameters -= chain->tied_parameters;
-		if (tied && a != b && (k == a || k == b))
+		subtract_transfers(partition, k, &sum[k]);
+		if (tie->any && (k == tie->a || k == tie->b))
 			finish += exchange;
-		cut->memory_bytes = most(cut->memory_bytes,
-					 sum.memory_bytes +
-						 share_bytes(&partition->share,
-							     sum.held));
-		end = most(end, finish + partition_reduce(partition, k, sum.held,
-							  sum.backward_s));
-		step = most(step, partition_step(partition, k, sum.held,
-						 sum.forward_s));
+		end = most(end, finish + partition_reduce(partition, k, sum[k].held,
+							  sum[k].backward_s));
+		step = most(step, partition_step(partition, k, sum[k].held,
+						 sum[k].forward_s));
 	}
-	cut->time_s = end + step;
+	return end + step;
+}
+
+/* What does not fit is not simulated. */
+static bool evaluate(struct partition *partition, struct cut *cut)
+{
+	struct arena_mark mark = arena_mark(partition->scratch);
+	struct rank_sum *sum = ARENA_ARRAY(partition->scratch, struct rank_sum,
+					   partition->pipeline);
+	struct tied tie = find_tie(partition, cut->first);
+	bool fits;
+
+	cut->memory_bytes = sum_ranks(partition, cut->first, &tie, sum);
+	fits = partition_fits(partition, cut->memory_bytes);
+	cut->time_s = fits ? time_of(partition, cut->first, &tie, sum) : INFINITY;
+	arena_rewind(partition->scratch, mark);
+	return fits;
 }
 
 void partition_refuse(struct partition *partition, uint32_t requirement)
@@ -448,8 +488,7 @@ bool partition_try(struct partition *partition, struct cut *cut)
 		cut->time_s = INFINITY;
 		return false;
 	}
-	evaluate(partition, cut);
-	if (!partition_fits(partition, cut->memory_bytes)) {
+	if (!evaluate(partition, cut)) {
 		partition->over_memory = true;
 		return false;
 	}

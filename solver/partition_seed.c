@@ -274,9 +274,10 @@ static uint32_t end_units(const struct dealing *dealing, uint32_t units,
 	return own > units - (rows - 1) ? units - (rows - 1) : (uint32_t)own;
 }
 
+/* The first chunk, which is kept longest, makes do with `fewer` layers. */
 static void try_dealing(struct partition *partition,
 			const struct dealing *dealing, const uint32_t *units,
-			enum spread spread, struct cut *cut)
+			enum spread spread, uint32_t fewer, struct cut *cut)
 {
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
 	uint32_t at = 0;
@@ -288,6 +289,8 @@ static void try_dealing(struct partition *partition,
 		double end_s = last ? dealing->last_s : dealing->first_s;
 		uint32_t own = end_units(dealing, units[k], v, layers, end_s);
 
+		if (!k)
+			own -= own < fewer ? own : fewer;
 		cut->first[c] = at;
 		if (!layers)
 			at += share(units[k], v, row, spread);
@@ -358,8 +361,11 @@ static void seed_interleaved(struct partition *partition)
 		return;
 	if (!deal(partition, &dealing, units))
 		return;
-	for (int spread = 0; spread < SPREAD_COUNT; spread++)
-		try_dealing(partition, &dealing, units, (enum spread)spread, &cut);
+	for (uint32_t fewer = 0; fewer < 3; fewer++)
+		for (int spread = 0; spread < SPREAD_COUNT; spread++)
+			if (!fewer || isinf(partition->best_s))
+				try_dealing(partition, &dealing, units,
+					    (enum spread)spread, fewer, &cut);
 }
 
 void partition_seed(struct partition *partition)

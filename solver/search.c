@@ -21,7 +21,7 @@
  * order of their bounds, those that this did not settle. The first that the second
  * round does not settle decides what is proved, so there is nothing to win by the
  * others. */
-#define EFFORT_FIRST 250000
+#define EFFORT_FIRST 30000
 #define EFFORT_SECOND 10000000
 
 /* Nodes opened before other threads are worth their while. */
@@ -202,8 +202,8 @@ static void look_ahead(struct search *search)
 	}
 }
 
-/* Opens a node and takes in what came out; its children are left to the caller until
- * the next node is opened. */
+/* Opens a node and takes in what came out; what is left of a cut is the caller's,
+ * until the next node is opened. */
 static const struct expansion *open_node(struct search *search, struct node *node,
 					 uint64_t effort)
 {
@@ -220,7 +220,7 @@ static const struct expansion *open_node(struct search *search, struct node *nod
 		       set_of(search, node), effort, expansion);
 	}
 	take(search, node, expansion);
-	if (node->kind != NODE_CUT)
+	if (node->kind < NODE_CUT)
 		push_children(search, expansion);
 	if (job != JOB_NONE)
 		ahead_give_back(search->ahead, job);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "solver/solver.h"
+#include "tests/prop/random.h"
 #include "tests/prop/trial.h"
 
 static bool same_certificate(const struct certificate *a,
