@@ -94,9 +94,12 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/mixed_cut.c \
+	%D%/mixed_entry.c \
 	%D%/mixed_line.c \
 	%D%/mixed_line.h \
 	%D%/mixed_price.c \
+	%D%/mixed_run.c \
+	%D%/mixed_run.h \
 	%D%/mixed_search.c \
 	%D%/mixed_search.h \
 	%D%/mixed_space.c \
