@@ -57,8 +57,10 @@ static bool check_level_fields(struct lower *lower, const struct record *record)
 			continue;
 		good = diag_error(lower->diags, E_LEVEL_FIELD, field->span,
 				  "a level has no field '%s'", field->name);
-		lower_suggest(lower, field->name, level_fields,
-			      COUNT(level_fields));
+		if (!lower_suggest(lower, field->name, level_fields,
+				   COUNT(level_fields)))
+			diag_help(lower->diags, "a level says its 'fanout', 'bandwidth' and 'latency', "
+				  "and may say how it is wired ('kind', 'nics', ..)");
 	}
 	return good;
 }

@@ -648,6 +648,27 @@ void eval_suggest_unquoted(struct eval *eval, const struct ast *expression,
 		diag_fix(diags, expression->span, text);
 }
 
+/* 450GB for 450GB/s. */
+static void suggest_per_second(struct eval *eval, const struct ast *expression,
+			       const struct value *value, struct unit unit)
+{
+	struct diags *diags = &eval->compilation->diags;
+	struct unit rate;
+	const char *text;
+	bool written;
+
+	if (!unit_divide(value->unit, UNIT_SECOND, &rate) ||
+	    !unit_equal(rate, unit))
+		return;
+	written = expression && expression->kind == AST_NUMBER &&
+		  expression->text;
+	text = arena_printf(diags->arena, "%s/s",
+			    written ? expression->text : eval_show(eval, value));
+	diag_help(diags, "give it per second, for instance '%s'", text);
+	if (written)
+		diag_fix(diags, expression->span, text);
+}
+
 static bool number_of(struct eval *eval, const struct ast *expression,
 		      const struct value *value, struct span span,
 		      struct unit unit, const char *what, double *number)
@@ -673,10 +694,11 @@ static bool number_of(struct eval *eval, const struct ast *expression,
 		eval_suggest_unit(eval, expression, value, unit);
 		return false;
 	}
-	return diag_error(diags, E_DIMENSION, span,
-			  "%s must be %s, and %s is %s", what,
-			  eval_describe_unit(eval, unit), eval_show(eval, value),
-			  eval_describe(eval, value));
+	diag_error(diags, E_DIMENSION, span, "%s must be %s, and %s is %s", what,
+		   eval_describe_unit(eval, unit), eval_show(eval, value),
+		   eval_describe(eval, value));
+	suggest_per_second(eval, expression, value, unit);
+	return false;
 }
 
 bool eval_number(struct eval *eval, struct scope *scope,

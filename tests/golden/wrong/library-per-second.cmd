@@ -1,0 +1,1 @@
+nestc check library-per-second.nest
