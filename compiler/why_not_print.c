@@ -233,6 +233,7 @@ static const char *written(const struct report *report, struct span span)
 	return out.at;
 }
 
+/* Items of `search` without which the plan asked for would have been looked at. */
 static void print_excluded(struct report *report)
 {
 	struct text *out = report->out;
@@ -251,8 +252,11 @@ static void print_excluded(struct report *report)
 				    variable_name(variable));
 		else
 			text_printf(out, "%s leaves it out (%s)\n",
-				    written(report, span), why_not_place(report->answer, span));
+				    written(report, span),
+				    why_not_place(report->answer, span));
 	}
+	if (any && value_of(report->asked) < value_of(report->chosen))
+		text_append(out, "          allow it there, and it will be found\n");
 }
 
 /* ---- the whole ---- */

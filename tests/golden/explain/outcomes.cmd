@@ -10,3 +10,4 @@ nestc explain ../cli/mixed.nest --job=both --why-not='tensor = 4' | sed -n '4,5p
 nestc explain ../cli/mixed.nest --job=both --why-not='tensor = 3' | grep -c E0560
 nestc explain ../graph/plan.nest --why-not='pipeline = 2' | grep -c '^  asked for  .*pipeline 2'
 nestc explain ../graph/plan.nest --top=2 | grep -c '^   [12] '
+sed 's/tensor  *in .*/tensor in { 8 }/' idea.nest | nestc explain - --why-not='tensor = 1' | sed -n '/^It/p;/^Search/,/^$/p' | sed 's/is .*faster.*/is faster/'
