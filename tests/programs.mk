@@ -136,6 +136,8 @@ endif
 	%D%/prop/trial.c \
 	%D%/prop/trial.h
 
+prop_tests += %D%/prop/bound_prop
+%C%_prop_bound_prop_LDADD = %D%/prop/libprop.a $(cmocka_libs)
 prop_tests += %D%/prop/checker_prop
 %C%_prop_checker_prop_LDADD = %D%/prop/libprop.a $(cmocka_libs)
 prop_tests += %D%/prop/format_prop

@@ -53,6 +53,8 @@ static void try_plan(struct brute_pricing *pricing, struct brute_result *result)
 	if (!cut_is_allowed(pricing))
 		return;
 	meets = brute_judge(pricing);
+	if (result->visit)
+		result->visit(result->closure, plan);
 	if (random_below(&result->random, (uint32_t)++result->plans) == 0)
 		result->sample = *plan;
 	if (!meets)
@@ -341,14 +343,11 @@ static void try_shape(struct brute_pricing *pricing, struct brute_result *result
 	}
 }
 
-void brute_solve(const struct problem *problem, uint64_t seed,
-		 struct brute_result *result)
+static void try_all(const struct problem *problem, struct brute_result *result)
 {
 	struct brute_plan plan;
 	struct brute_pricing pricing = { .problem = problem, .plan = &plan };
 
-	memset(result, 0, sizeof(*result));
-	result->random.state = seed;
 	memset(&plan, 0, sizeof(plan));
 	for (int d = 0; d < DIMENSION_COUNT; d++)
 		for (uint32_t l = 0; l < LEVEL_MAX; l++)
@@ -359,4 +358,19 @@ void brute_solve(const struct problem *problem, uint64_t seed,
 		pricing.shape = &problem->shape[s];
 		try_shape(&pricing, result);
 	}
+}
+
+void brute_solve(const struct problem *problem, uint64_t seed,
+		 struct brute_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	result->random.state = seed;
+	try_all(problem, result);
+}
+
+void brute_each(const struct problem *problem, brute_visit *visit, void *closure)
+{
+	struct brute_result result = { .visit = visit, .closure = closure };
+
+	try_all(problem, &result);
 }

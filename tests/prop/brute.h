@@ -37,6 +37,9 @@ struct brute_plan {
 	double objective[BRUTE_OBJECTIVE_MAX];
 };
 
+/* Plans come configuration by configuration. */
+typedef void brute_visit(void *closure, const struct brute_plan *plan);
+
 struct brute_result {
 	bool found;
 	struct brute_plan best;
@@ -47,10 +50,15 @@ struct brute_result {
 	double lightest_peak_bytes;	/* the least peak of these */
 	struct random random;
 	struct brute_plan sample;	/* any of the plans priced, by the seed */
+	brute_visit *visit;		/* of every plan priced, if not NULL */
+	void *closure;
 };
 
 void brute_solve(const struct problem *problem, uint64_t seed,
 		 struct brute_result *result);
+
+/* Shows every plan of the space, whether it is legal or not. */
+void brute_each(const struct problem *problem, brute_visit *visit, void *closure);
 
 /* Negative when a comes before b in the order of solver/solver.h. */
 int brute_compare(const struct problem *problem, const struct brute_plan *a,

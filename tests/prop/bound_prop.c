@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every bound against every plan: of each configuration of a random problem the oracle
+ * prices all plans, and no bound may be above the least of what it bounds. A bound
+ * that is a little too high is found here even where no optimum depends on it. How
+ * often each bound is met exactly is counted: one that is never met would not show.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "solver/bound.h"
+#include "solver/facts.h"
+#include "solver/layer.h"
+#include "solver/partition.h"
+#include "tests/prop/brute.h"
+#include "tests/prop/trial.h"
+
+#define COUNT_BOUNDS 500
+#define PLACEMENTS_MAX 256
+
+enum bound {
+	BOUND_DATA,			/* facts_bound_data */
+	BOUND_FACTS,			/* facts_bound */
+	BOUND_WHOLE,			/* facts_bound_whole */
+	BOUND_MEMORY,			/* bound_memory */
+	BOUND_UNITS,			/* bound_units: an upper one */
+	BOUND_PLACED,			/* partition_bound without an incumbent */
+	BOUND_BESIDE,			/* and with one that is hardly slower */
+	BOUND_COUNT
+};
+
+static const char *const names[] = {
+	"of a data degree", "of a configuration", "and of its devices",
+	"on memory", "on layers a device has room for", "under a placement",
+	"and beside an incumbent",
+};
+_Static_assert(sizeof(names) / sizeof(*names) == BOUND_COUNT, "a name each");
+
+/* The least times of the legal cuts of one placement. */
+struct under {
+	struct placement placement;
+	double time_s;
+};
+
+struct check {
+	uint64_t seed;
+	struct problem problem;		/* without requirements */
+	struct arena arena, scratch;
+	struct chain chain;
+	struct incumbent incumbent;
+	struct placement_cache cache;
+	struct facts **facts;		/* by shape */
+	struct layer_time *time, *kept_time;
+	/* The configuration whose plans are being seen. */
+	bool any;
+	struct choice choice;
+	double time_s, peak_bytes;	/* least; of those that fit, of all */
+	double units[BRUTE_STAGE_MAX];	/* most of each device, of those that fit */
+	struct under under[PLACEMENTS_MAX];
+	uint32_t under_count;
+	uint64_t configurations;
+	uint64_t met[BOUND_COUNT], seen[BOUND_COUNT];
+};
+
+/* ---- bounds ---- */
+
+static void expect(struct check *check, enum bound bound, double low, double least)
+{
+	check->seen[bound]++;
+	check->met[bound] += !isinf(least) && low >= least * (1 - 1e-9);
+	if (low <= least * (1 + 1e-9) + 1e-12)
+		return;
+	random_problem_print(&check->problem, stderr);
+	fail_msg("PROP_SEED=%llu: bound %s %.17g, but a plan has %.17g (shape %u data %u pipeline %u virtual %u zero %u level %u recompute %d layers %u schedule %d)",
+		 (unsigned long long)check->seed, names[bound], low, least,
+		 check->choice.shape, check->choice.data, check->choice.pipeline,
+		 check->choice.virtual_stages, check->choice.zero,
+		 check->choice.shard_level, (int)check->choice.recompute,
+		 check->choice.recompute_layers, (int)check->choice.schedule);
+}
+
+static struct facts *facts_of(struct check *check, uint32_t shape)
+{
+	if (!check->facts[shape]) {
+		check->facts[shape] = ARENA_NEW(&check->arena, struct facts);
+		facts_fill(check->facts[shape], &check->problem, &check->cache,
+			   shape, &check->arena);
+	}
+	return check->facts[shape];
+}
+
+static void check_units(struct check *check, const double *units)
+{
+	for (uint32_t k = 0; k < check->choice.pipeline; k++)
+		expect(check, BOUND_UNITS, check->units[k], units[k]);
+}
+
+static double placed_low(struct check *check, const struct placed *placed)
+{
+	struct arena_mark mark = arena_mark(&check->scratch);
+	struct layer_setting setting = {
+		.problem = &check->problem,
+		.shape = check->choice.shape,
+		.recompute = check->choice.recompute,
+		.zero = check->choice.zero,
+		.group = placed->group,
+		.sharding = placed->sharding[check->choice.shard_level],
+	};
+	struct partition partition;
+	double low;
+
+	chain_load(&check->chain, &check->choice);
+	layer_times(&setting, check->time);
+	setting.recompute = RECOMPUTE_NONE;
+	if (check->chain.partial)
+		layer_times(&setting, check->kept_time);
+	chain_time(&check->chain, check->time, check->kept_time);
+	partition_init(&partition, &check->problem, &check->choice, placed,
+		       &check->chain, &check->incumbent, &check->scratch);
+	partition_bound(&partition);
+	low = partition.low_s;
+	arena_rewind(&check->scratch, mark);
+	return low;
+}
+
+static void check_placed(struct check *check, const struct placed *placed)
+{
+	for (uint32_t i = 0; i < check->under_count; i++) {
+		const struct under *under = &check->under[i];
+
+		if (memcmp(&under->placement, &placed->placement,
+			   sizeof(under->placement)))
+			continue;
+		check->incumbent.found = false;
+		expect(check, BOUND_PLACED, placed_low(check, placed),
+		       under->time_s);
+		if (isinf(under->time_s))
+			return;
+		check->incumbent.found = true;
+		check->incumbent.merit.objective[0] = under->time_s * (1 + 1e-6);
+		expect(check, BOUND_BESIDE, placed_low(check, placed),
+		       under->time_s);
+		check->incumbent.found = false;
+	}
+}
+
+static void check_configuration(struct check *check)
+{
+	const struct problem *problem = &check->problem;
+	const struct choice *choice = &check->choice;
+	const struct problem_shape *shape = &problem->shape[choice->shape];
+	struct facts *facts = facts_of(check, choice->shape);
+	struct share share = share_of(problem, choice, NULL);
+	const struct placement_set *set;
+	double units[BRUTE_STAGE_MAX];
+
+	check->configurations++;
+	expect(check, BOUND_DATA,
+	       facts_bound_data(facts, problem, choice->pipeline,
+				choice->micro_batches), check->time_s);
+	expect(check, BOUND_FACTS, facts_bound(facts, problem, choice),
+	       check->time_s);
+	chain_load(&check->chain, choice);
+	expect(check, BOUND_MEMORY, bound_memory(&check->chain, choice, &share),
+	       check->peak_bytes);
+	if (choice->pipeline > 1) {
+		bound_units(&check->chain, choice, &share, units);
+		if (!isinf(check->time_s))
+			check_units(check, units);
+	}
+	expect(check, BOUND_WHOLE,
+	       facts_bound_whole(facts, problem, choice, units, INFINITY),
+	       check->time_s);
+	set = placement_find(&check->cache, shape, choice->data, choice->pipeline);
+	for (uint32_t i = 0; i < set->count; i++)
+		if (set->at[i].sharding[choice->shard_level])
+			check_placed(check, &set->at[i]);
+}
+
+/* ---- plans ---- */
+
+static bool is_same(const struct choice *a, const struct choice *b)
+{
+	return a->shape == b->shape && a->data == b->data &&
+	       a->pipeline == b->pipeline &&
+	       a->virtual_stages == b->virtual_stages && a->zero == b->zero &&
+	       a->shard_level == b->shard_level && a->recompute == b->recompute &&
+	       a->recompute_layers == b->recompute_layers &&
+	       a->schedule == b->schedule;
+}
+
+static void note_placement(struct check *check, const struct brute_plan *plan,
+			   double time_s)
+{
+	uint32_t i = 0;
+
+	while (i < check->under_count &&
+	       memcmp(&check->under[i].placement, &plan->placement,
+		      sizeof(plan->placement)))
+		i++;
+	if (i == PLACEMENTS_MAX)
+		return;
+	if (i == check->under_count) {
+		check->under[i] = (struct under){ plan->placement, INFINITY };
+		check->under_count++;
+	}
+	check->under[i].time_s = fmin(check->under[i].time_s, time_s);
+}
+
+/* Layers of the frequent kind, but for the ends of the chain. */
+static void note_units(struct check *check, const struct brute_plan *plan)
+{
+	const struct problem *problem = &check->problem;
+	struct deal deal = deal_find(problem);
+	double units[BRUTE_STAGE_MAX] = { 0 };
+	uint32_t length = problem_chain_length(problem), layer = 0, chunk = 0;
+
+	for (uint32_t r = 0; r < problem->run_count; r++)
+		for (uint32_t n = 0; n < problem->run[r].count; n++, layer++) {
+			if (layer >= plan->chunk_first[chunk + 1])
+				chunk++;
+			if (layer && layer + 1 < length &&
+			    problem->run[r].class_index == deal.kind)
+				units[chunk % plan->choice.pipeline]++;
+		}
+	for (uint32_t k = 0; k < plan->choice.pipeline; k++)
+		check->units[k] = fmax(check->units[k], units[k]);
+}
+
+static void finish(struct check *check)
+{
+	if (check->any)
+		check_configuration(check);
+	check->any = false;
+	check->time_s = check->peak_bytes = INFINITY;
+	check->under_count = 0;
+	memset(check->units, 0, sizeof(check->units));
+}
+
+static void see(void *closure, const struct brute_plan *plan)
+{
+	struct check *check = closure;
+	bool fits = plan->peak_bytes <= check->problem.memory.limit_bytes;
+
+	if (check->any && !is_same(&check->choice, &plan->choice))
+		finish(check);
+	check->any = true;
+	check->choice = plan->choice;
+	check->peak_bytes = fmin(check->peak_bytes, plan->peak_bytes);
+	note_placement(check, plan, fits ? plan->time_s : INFINITY);
+	if (!fits)
+		return;
+	check->time_s = fmin(check->time_s, plan->time_s);
+	note_units(check, plan);
+}
+
+static void check_problem(struct check *check, uint64_t seed)
+{
+	struct random_problem made;
+	uint32_t classes;
+
+	check->seed = seed;
+	arena_init(&check->arena);
+	arena_init(&check->scratch);
+	random_problem_make(&made, seed, &check->arena);
+	check->problem = made.problem;
+	check->problem.requirement_count = check->problem.objective_count = 0;
+	classes = check->problem.class_count;
+	chain_init(&check->chain, &check->problem, &check->arena);
+	incumbent_init(&check->incumbent, &check->problem, &check->arena);
+	placement_cache_init(&check->cache, &check->problem, &check->arena);
+	check->facts = ARENA_ARRAY(&check->arena, struct facts *,
+				   check->problem.shape_count);
+	check->time = ARENA_ARRAY(&check->arena, struct layer_time, classes);
+	check->kept_time = ARENA_ARRAY(&check->arena, struct layer_time, classes);
+	finish(check);
+	brute_each(&check->problem, see, check);
+	finish(check);
+	arena_release(&check->scratch);
+	arena_release(&check->arena);
+}
+
+static void bounds_hold(void **state)
+{
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_BOUNDS);
+	struct check check = { 0 };
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_problem(&check, seed);
+	print_message("# %llu configurations\n",
+		      (unsigned long long)check.configurations);
+	for (int i = 0; i < BOUND_COUNT; i++)
+		print_message("# bound %s: met %llu times of %llu\n", names[i],
+			      (unsigned long long)check.met[i],
+			      (unsigned long long)check.seen[i]);
+	for (int i = 0; i < BOUND_COUNT && count >= COUNT_BOUNDS; i++)
+		assert_true(check.met[i] >= 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bounds_hold),
+	};
+
+	return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
+}
