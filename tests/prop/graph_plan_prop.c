@@ -54,6 +54,10 @@ struct world {
 	/* What the enumeration found. */
 	uint64_t plans;
 	double least_s;
+	uint64_t all_plans;		/* of the problem, cuts aside */
+	double all_least_s;
+	struct choice chosen;		/* any, */
+	uint32_t weights;		/* of so much weight so far */
 };
 
 /* ---- worlds ---- */
@@ -93,6 +97,18 @@ static void scale_overheads(struct world *world)
 	world->graph.link = link;
 }
 
+static void avoid_some(struct world *world)
+{
+	uint32_t devices = world->problem.device_count;
+	uint32_t *avoided = ARENA_ARRAY(&world->arena, uint32_t, devices);
+
+	world->problem.avoided = avoided;
+	for (uint32_t i = 0; i < devices; i++)
+		if (random_chance(&world->random, 0.2) &&
+		    world->problem.avoided_count + 1 < devices)
+			avoided[world->problem.avoided_count++] = i;
+}
+
 static void make_problem(struct world *world)
 {
 	struct problem *problem = &world->problem;
@@ -106,6 +122,8 @@ static void make_problem(struct world *world)
 	problem->graph = &world->graph;
 	problem->graph_device = world->hierarchy.device;
 	problem->avoided_count = problem->pin_count = 0;
+	if (random_chance(&world->random, 0.15))
+		avoid_some(world);
 	problem->requirement_count = problem->objective_count = 0;
 	problem->memory.limit_bytes = random_chance(&world->random, 0.6) ?
 					      1e30 : problem->memory.limit_bytes;
@@ -247,10 +265,14 @@ static void try_cuts(struct world *world, const struct placement *placement,
 		try_cuts(world, placement, chunk + 1, next, visit);
 }
 
+/* With devices that are avoided nothing changes its place. */
 static double map_count(const struct problem *problem)
 {
 	double count = 1;
 	uint32_t below = 1;
+
+	if (problem->avoided_count)
+		return 1;
 
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		uint32_t fanout = problem->level[l].fanout;
@@ -264,7 +286,10 @@ static double map_count(const struct problem *problem)
 
 static void visit_all(struct world *world, const struct placement *placement)
 {
-	try_maps(world, placement, 0, 0, 0);
+	if (world->problem.avoided_count)
+		price(world, placement);
+	else
+		try_maps(world, placement, 0, 0, 0);
 }
 
 /* Some orders only. */
@@ -384,22 +409,15 @@ static void walk_choices(struct world *world, void (*visit)(struct world *))
 
 /* ---- families ---- */
 
-struct chosen {
-	struct choice choice;
-	uint32_t count;
-};
-
-static struct chosen chosen;
-
 /* Each configuration with the same chance, more ranks a larger one. */
 static void maybe_choose(struct world *world)
 {
 	uint32_t weight = world->choice.pipeline * world->choice.virtual_stages *
 			  world->choice.data;
 
-	chosen.count += weight;
-	if (random_below(&world->random, chosen.count) < weight)
-		chosen.choice = world->choice;
+	world->weights += weight;
+	if (random_below(&world->random, world->weights) < weight)
+		world->chosen = world->choice;
 }
 
 struct tally {
@@ -439,7 +457,9 @@ static void check_family(struct world *world, const struct placement *placement,
 
 	flat.graph = NULL;
 	if (!placement_price(&flat, shape, &world->arena, &placed) ||
-	    !placed.sharding[world->choice.shard_level])
+	    !placed.sharding[world->choice.shard_level] ||
+	    (placement->packing == PACKING_FACTORS &&
+	     !devices_fit(&flat, placement, &world->arena)))
 		return;
 	arena_init(&scratch);
 	graph_cuts(&flat, &world->graph, &world->owners, &world->arena, &cuts);
@@ -448,7 +468,8 @@ static void check_family(struct world *world, const struct placement *placement,
 	bound_s = graph_family_bound(&families, &world->choice, &site);
 	whole = try_family(world, placement);
 	if (world->least_s < bound_s * (1 - 1e-9))
-		fail_msg("seed %llu: a plan takes %.12g, its family's bound is %.12g (p %u v %u d %u, schedule %d, zero %u)",
+		fail_msg("seed %llu: a plan takes %.12g, its family's bound is %.12g "
+			 "(p %u v %u d %u, schedule %d, zero %u)",
 			 (unsigned long long)world->seed, world->least_s,
 			 bound_s, world->choice.pipeline,
 			 world->choice.virtual_stages, world->choice.data,
@@ -458,6 +479,31 @@ static void check_family(struct world *world, const struct placement *placement,
 	arena_release(&scratch);
 }
 
+/* Three of a world. */
+static void check_families(uint64_t seed, struct tally *tally)
+{
+	struct world world;
+
+	if (!world_start(&world, seed))
+		return;
+	for (uint32_t i = 0; i < 3; i++) {
+		world.weights = 0;
+		walk_choices(&world, maybe_choose);
+		if (!world.weights)
+			break;
+		world.choice = world.chosen;
+		list_placements(&world);
+		if (world.placement.count)
+			check_family(&world, &world.placement.at[random_below(
+				&world.random, (uint32_t)world.placement.count)],
+				tally);
+	}
+	arena_release(&world.arena);
+}
+
+/* Seeds that once found a bound too high. */
+static const uint64_t once[] = { 50194 };
+
 static void test_family_bounds(void **state)
 {
 	uint64_t first = number_from("PROP_SEED", 1);
@@ -465,27 +511,12 @@ static void test_family_bounds(void **state)
 	struct tally tally = { 0 };
 
 	(void)state;
-	for (uint64_t seed = first; seed < first + count; seed++) {
-		struct world world;
-
-		if (!world_start(&world, seed))
-			continue;
-		for (uint32_t i = 0; i < 3; i++) {
-			chosen.count = 0;
-			walk_choices(&world, maybe_choose);
-			if (!chosen.count)
-				break;
-			world.choice = chosen.choice;
-			list_placements(&world);
-			if (world.placement.count)
-				check_family(&world, &world.placement.at[
-					random_below(&world.random, (uint32_t)
-						     world.placement.count)],
-					     &tally);
-		}
-		arena_release(&world.arena);
-	}
-	printf("# %u families, %u with a slow child; of %u priced whole the bound is %.1f %% of the best plan in the mean, and within 0.5 %% of it for %u\n",
+	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
+		check_families(once[i], &tally);
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_families(seed, &tally);
+	printf("# %u families, %u with a slow child; of %u priced whole the bound is "
+	       "%.1f %% of the best plan in the mean, and within 0.5 %% of it for %u\n",
 	       tally.families, tally.slow, tally.whole,
 	       100 * tally.sum / tally.whole, tally.tight);
 	if (count >= COUNT_SEEDS) {
@@ -496,14 +527,11 @@ static void test_family_bounds(void **state)
 
 /* ---- problems ---- */
 
-static double whole_least_s;
-static uint64_t whole_plans;
-
 static void count_plans(struct world *world)
 {
 	list_placements(world);
 	/* Cuts aside. */
-	whole_plans += world->placement.count *
+	world->all_plans += world->placement.count *
 		       (uint64_t)map_count(&world->problem);
 }
 
@@ -520,7 +548,8 @@ static void try_choice(struct world *world)
 				    &world->arena, &placed) &&
 		    placed.sharding[world->choice.shard_level]) {
 			try_family(world, &world->placement.at[i]);
-			whole_least_s = fmin(whole_least_s, world->least_s);
+			world->all_least_s = fmin(world->all_least_s,
+						    world->least_s);
 		}
 		arena_rewind(&world->arena, mark);
 	}
@@ -533,21 +562,21 @@ static void check_solve(struct world *world, uint32_t *optimal, double *worst)
 	enum solve_status status;
 	const struct certificate *certificate = &result.plan.certificate;
 
-	whole_least_s = INFINITY;
+	world->all_least_s = INFINITY;
 	walk_choices(world, try_choice);
 	status = solve(&world->problem, &limits, &world->arena, &result);
-	if (isinf(whole_least_s)) {
+	if (isinf(world->all_least_s)) {
 		assert_int_equal(status, SOLVE_INFEASIBLE);
 		return;
 	}
 	assert_true(status == SOLVE_OPTIMAL || status == SOLVE_FEASIBLE);
-	if (certificate->lower_bound > whole_least_s * (1 + 1e-9) ||
-	    certificate->value < whole_least_s * (1 - 1e-9))
+	if (certificate->lower_bound > world->all_least_s * (1 + 1e-9) ||
+	    certificate->value < world->all_least_s * (1 - 1e-9))
 		fail_msg("seed %llu: the best plan takes %.12g; solve has %.12g and a bound of %.12g",
-			 (unsigned long long)world->seed, whole_least_s,
+			 (unsigned long long)world->seed, world->all_least_s,
 			 certificate->value, certificate->lower_bound);
 	*optimal += status == SOLVE_OPTIMAL;
-	*worst = fmax(*worst, certificate->value / whole_least_s - 1);
+	*worst = fmax(*worst, certificate->value / world->all_least_s - 1);
 }
 
 static void test_solve(void **state)
@@ -564,10 +593,9 @@ static void test_solve(void **state)
 
 		if (!world_start(&world, seed))
 			continue;
-		whole_plans = 0;
 		if (map_count(&world.problem) <= 200)
 			walk_choices(&world, count_plans);
-		if (whole_plans && whole_plans <= PROBLEM_PLANS_MAX / 4) {
+		if (world.all_plans && world.all_plans <= PROBLEM_PLANS_MAX / 4) {
 			check_solve(&world, &optimal, &worst);
 			solved++;
 		}
