@@ -19,6 +19,7 @@
 #include "compiler/spread.h"
 #include "compiler/time_terms.h"
 #include "lang/compilation.h"
+#include "solver/most.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 #define BAR_WIDTH 36
@@ -503,8 +504,9 @@ static void print_certificate(struct summary *summary)
 				   out);
 		text_append(out, " (gap 0)\n");
 	} else {
+		/* Not proved, so never 0.00 %. */
 		text_printf(out, "within %.2f %% of optimal: no plan is below ",
-			    100 * certificate->gap);
+			    most(100 * certificate->gap, 0.01));
 		describe_objective(&summary->input->ir->job,
 				   certificate->lower_bound, out);
 		text_append_char(out, '\n');
