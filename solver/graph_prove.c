@@ -31,6 +31,7 @@ struct family {
 	struct choice choice;
 	const struct graph_site *site;
 	double low_s;
+	size_t number;			/* in the order of the space */
 };
 
 struct prover {
@@ -162,6 +163,7 @@ static void list_configuration(struct prover *prover, const struct choice *choic
 		struct family family = {
 			.choice = *choice,
 			.site = &(*set)->site.at[i],
+			.number = prover->family.count,
 		};
 
 		if (!family.site->placed.sharding[choice->shard_level])
@@ -248,12 +250,15 @@ static int by_bound(const void *a, const void *b)
 {
 	const struct family *x = a, *y = b;
 
-	return x->low_s < y->low_s ? -1 : x->low_s > y->low_s;
+	if (x->low_s != y->low_s)
+		return x->low_s < y->low_s ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static double settle_families(struct prover *prover)
 {
 	double least = INFINITY;
+	bool over = false;
 
 	if (prover->family.count)
 		qsort(prover->family.at, prover->family.count,
@@ -261,8 +266,9 @@ static double settle_families(struct prover *prover)
 	for (size_t i = 0; i < prover->family.count; i++) {
 		struct family *family = &prover->family.at[i];
 
-		if (prover->families.left && !is_excluded(prover, family->low_s) &&
-		    !deadline_passed(&prover->limits->deadline))
+		over = over || deadline_passed(&prover->limits->deadline);
+		if (!over && prover->families.left &&
+		    !is_excluded(prover, family->low_s))
 			family->low_s = most(family->low_s, graph_family_settle(
 				&prover->families, &family->choice,
 				family->site, route, prover));
