@@ -9,19 +9,9 @@
 
 #include "compiler/describe.h"
 #include "compiler/problem_from_ir.h"
+#include "compiler/variable.h"
 #include "lang/compilation.h"
 #include "solver/share.h"
-
-/* What tells configurations apart. */
-static const enum plan_variable distinct[] = {
-	VARIABLE_TENSOR, VARIABLE_SEQUENCE, VARIABLE_CONTEXT, VARIABLE_EXPERT,
-	VARIABLE_EXPERT_TENSOR, VARIABLE_DATA, VARIABLE_PIPELINE,
-	VARIABLE_VIRTUAL, VARIABLE_MICRO_BATCH, VARIABLE_RECOMPUTE,
-	VARIABLE_SCHEDULE, VARIABLE_RECOMPUTE_LAYERS, VARIABLE_ZERO,
-	VARIABLE_SHARD_LEVEL,
-};
-
-#define DISTINCT_COUNT (sizeof(distinct) / sizeof(*distinct))
 
 /* ZeRO among one replica is the same at every stage. A search that is asked about
  * recompute_layers gives up a shortcut. */
@@ -38,7 +28,7 @@ static bool tells_apart(const struct problem *problem, const struct plan *plan,
 	case VARIABLE_RECOMPUTE_LAYERS:
 		return problem->recompute_layers.count > 0;
 	default:
-		return true;
+		return variable_is_chosen(variable);
 	}
 }
 
@@ -48,21 +38,23 @@ static struct ir_requirement exclude(struct arena *arena,
 				     const struct plan *plan)
 {
 	struct predicate_step *step = ARENA_ARRAY(arena, struct predicate_step,
-						  4 * DISTINCT_COUNT);
+						  4 * VARIABLE_DEVICES);
 	uint32_t at = 0;
 
-	for (size_t i = 0; i < DISTINCT_COUNT; i++) {
-		if (!tells_apart(problem, plan, distinct[i]))
+	for (int i = 0; i < VARIABLE_DEVICES; i++) {
+		enum plan_variable variable = (enum plan_variable)i;
+
+		if (!tells_apart(problem, plan, variable))
 			continue;
 		step[at++] = (struct predicate_step){
-			.op = PREDICATE_VARIABLE, .variable = distinct[i] };
+			.op = PREDICATE_VARIABLE, .variable = variable };
 		step[at++] = (struct predicate_step){
 			.op = PREDICATE_CONSTANT,
-			.number = variable_of_plan(distinct[i], problem, plan),
+			.number = variable_of_plan(variable, problem, plan),
 		};
 		step[at++] = (struct predicate_step){
 			.op = PREDICATE_NOT_EQUAL };
-		if (i)
+		if (at > 3)
 			step[at++] = (struct predicate_step){
 				.op = PREDICATE_OR };
 	}

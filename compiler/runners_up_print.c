@@ -13,15 +13,6 @@
 #include "compiler/variable.h"
 #include "lang/compilation.h"
 
-/* Variables that are told apart in words, in the order of the language. */
-static const enum plan_variable told[] = {
-	VARIABLE_TENSOR, VARIABLE_SEQUENCE, VARIABLE_CONTEXT, VARIABLE_EXPERT,
-	VARIABLE_EXPERT_TENSOR, VARIABLE_DATA, VARIABLE_PIPELINE,
-	VARIABLE_VIRTUAL, VARIABLE_MICRO_BATCH, VARIABLE_ZERO,
-	VARIABLE_RECOMPUTE, VARIABLE_RECOMPUTE_LAYERS, VARIABLE_SCHEDULE,
-	VARIABLE_SHARD_LEVEL,
-};
-
 /* Whether what is said of other variables says it: no sequence parallelism without
  * tensor, recompute_layers where they are not searched, the schedule but for GPipe. */
 static bool follows(const struct runners_up *runners, const struct plan *plan,
@@ -42,16 +33,17 @@ static void print_differences(const struct runners_up *runners,
 	const struct plan *best = &runners->at[0].plan;
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
-		uint32_t value = variable_of_plan(told[i], runners->problem, plan);
+	for (int i = 0; i < VARIABLE_DEVICES; i++) {
+		enum plan_variable variable = (enum plan_variable)i;
+		uint32_t value = variable_of_plan(variable, runners->problem, plan);
+		uint32_t other = variable_of_plan(variable, runners->problem, best);
 
-		if (value == variable_of_plan(told[i], runners->problem, best))
+		if (!variable_is_chosen(variable) || value == other ||
+		    follows(runners, plan, variable, value, other))
 			continue;
-		if (follows(runners, plan, told[i], value,
-			    variable_of_plan(told[i], runners->problem, best)))
-			continue;
-		text_printf(out, "%s%s ", any ? ", " : "", variable_name(told[i]));
-		variable_value_print(told[i], value, out);
+		text_printf(out, "%s%s ", any ? ", " : "",
+			    variable_name(variable));
+		variable_value_print(variable, value, out);
 		any = true;
 	}
 }

@@ -18,6 +18,12 @@ const char *variable_name(enum plan_variable variable);
 /* All names, by enum plan_variable, VARIABLE_COUNT of them. */
 const char *const *variable_name_list(void);
 
+/* Whether it is part of what a configuration is; the others follow from those. */
+static inline bool variable_is_chosen(enum plan_variable variable)
+{
+	return variable < VARIABLE_DEVICES && variable != VARIABLE_MICRO_BATCHES;
+}
+
 /* The number a symbol stands for as a value of a plan variable: recompute,
  * sequence and schedule have some. False if it has no such value. */
 bool variable_symbol(enum plan_variable variable, const char *symbol,
