@@ -209,9 +209,21 @@ static struct sizes chunk_sizes(const struct chain *chain, uint32_t chunks)
 	};
 }
 
+/* Room left, filled with units that each take so many bytes, as many as allowed. */
+static double fill(double *room, double each, double most_units)
+{
+	double units = units_in(*room, each);
+
+	if (units > most_units)
+		units = most_units;
+	*room = units < most_units ? 0 : *room - units * each;
+	return units < 0 ? 0 : units;
+}
+
 /* The chunks of device k keep what they hold for the micro-batches of
  * schedule_first_kept: the inner ones for `base` layers each, more of them where
- * fewest are kept. The first chunk of the chain and the last may hold none. */
+ * fewest are kept, in the last rows. The first chunk of the chain and the last may
+ * hold none. */
 static double even_units(const struct choice *choice, uint32_t k,
 			 const struct sizes *sizes, double room,
 			 double unit_bytes, double saved)
@@ -219,31 +231,28 @@ static double even_units(const struct choice *choice, uint32_t k,
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
 	struct schedule_shape schedule = schedule_of(choice);
 	struct schedule_kept kept = schedule_first_kept(&schedule, k);
-	double units = 0;
+	bool first = k == 0, last = k == p - 1;
+	/* Where each row has more room by `more`, and an end all it may hold. */
+	double more = sizes->high - sizes->base, base = sizes->base;
+	double rows = v - first - last, all = (double)v * kept.full +
+					      (double)kept.row * p + kept.part;
+	double units, late, part, early;
 
-	for (uint32_t row = 0; row < v; row++) {
-		bool end = (k == 0 && row == 0) || (k == p - 1 && row == v - 1);
-
-		if (end)
-			continue;
-		units += sizes->base;
-		room -= sizes->base *
-			(unit_bytes + schedule_kept_in(&kept, row) * saved);
-	}
+	if (first)
+		all -= schedule_kept_in(&kept, 0);
+	if (last)
+		all -= schedule_kept_in(&kept, v - 1);
+	room -= base * (rows * unit_bytes + all * saved);
 	if (room < 0)
-		return units - 1;
-	for (uint32_t row = v; row-- > 0;) {
-		bool end = (k == 0 && row == 0) || (k == p - 1 && row == v - 1);
-		double each = unit_bytes + schedule_kept_in(&kept, row) * saved;
-		double more = sizes->high - (end ? 0 : sizes->base);
-		double fit = units_in(room, each);
-
-		if (fit < more)
-			return units + fit;
-		units += more;
-		room -= more * each;
-	}
-	return units;
+		return rows * base - 1;
+	late = (v - 1 - kept.row) * more + (last && kept.row < v - 1 ? base : 0);
+	part = more + ((first && !kept.row) || (last && kept.row == v - 1) ?
+			       base : 0);
+	early = kept.row * more + (first && kept.row ? base : 0);
+	units = fill(&room, unit_bytes + kept.full * saved, late);
+	units += fill(&room, unit_bytes + (kept.full + kept.part) * saved, part);
+	units += fill(&room, unit_bytes + (kept.full + p) * saved, early);
+	return rows * base + units;
 }
 
 /* What decides how many units device k has room for. */

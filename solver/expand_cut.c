@@ -182,6 +182,7 @@ void open_bounded(struct opening *opening, const struct node *node)
 	open_partition(opening, &node->choice, &opening->set->at[node->placed],
 		       &partition);
 	partition_bound(&partition);
+	partition_room(&partition);
 	partition_seed(&partition);
 	close_partition(opening, &partition, mark);
 	go_on(opening, node, NODE_CUT, partition.low_s);
@@ -222,6 +223,7 @@ static void search_cuts(struct opening *opening, const struct node *node,
 		       &partition);
 	partition_bound(&partition);
 	partition.low_s = most(partition.low_s, node->time_s);
+	partition_room(&partition);
 	partition_climb(&partition, climbs);
 	partition_search(&partition, simulations);
 	opening->expansion->effort =

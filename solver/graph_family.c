@@ -181,6 +181,7 @@ static double cut_case(struct graph_families *families,
 	open_partition(families, choice, placed, &incumbent, &partition);
 	low_s = partition.low_s;
 	if (simulations) {
+		partition_room(&partition);
 		partition_seed(&partition);
 		low_s = partition.low_s;
 		if (!isinf(low_s) && !is_excluded(families, low_s)) {

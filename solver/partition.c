@@ -51,8 +51,8 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		    const struct chain *chain, struct incumbent *incumbent,
 		    struct arena *scratch)
 {
-	uint32_t chunks = choice->pipeline * choice->virtual_stages;
-	double *room = ARENA_ARRAY(scratch, double, 7 * (size_t)chunks);
+	size_t p = choice->pipeline, chunks = p * choice->virtual_stages;
+	double *room = ARENA_ARRAY(scratch, double, 2 * chunks + 3 * p);
 
 	*partition = (struct partition){
 		.problem = problem,
@@ -65,16 +65,13 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		.pipeline = choice->pipeline,
 		.virtual_stages = choice->virtual_stages,
 		.micro_batches = choice->micro_batches,
-		.chunks = chunks,
+		.chunks = (uint32_t)chunks,
 		.gpipe = choice->schedule == SCHEDULE_GPIPE,
 		.transfer_least_s = room,
 		.transfer_rest_s = room + chunks,
-		.forward_s = room + 2 * (size_t)chunks,
-		.backward_s = room + 3 * (size_t)chunks,
-		.transfer_s = room + 4 * (size_t)chunks,
-		.saved_bytes = room + 5 * (size_t)chunks,
-		.finish_s = room + 6 * (size_t)chunks,
-		.best_first = ARENA_ARRAY(scratch, uint32_t, (size_t)chunks + 1),
+		.forward_s = room + 2 * chunks,
+		.saved_bytes = room + 2 * chunks + p,
+		.finish_s = room + 2 * chunks + 2 * p,
 		.best_s = INFINITY,
 		.blocks_most = chain->blocks[chain->length],
 		.failed_requirement = REQUIREMENT_NONE,
@@ -82,6 +79,20 @@ void partition_init(struct partition *partition, const struct problem *problem,
 	};
 	init_sizes(partition);
 	init_transfers(partition);
+}
+
+void partition_room(struct partition *partition)
+{
+	size_t chunks = partition->chunks;
+	double *room = ARENA_ARRAY(partition->scratch, double, 5 * chunks);
+
+	partition->forward_s = room;
+	partition->backward_s = room + chunks;
+	partition->transfer_s = room + 2 * chunks;
+	partition->saved_bytes = room + 3 * chunks;
+	partition->finish_s = room + 4 * chunks;
+	partition->best_first = ARENA_ARRAY(partition->scratch, uint32_t,
+					    chunks + 1);
 }
 
 double partition_stage_memory(const struct partition *partition, uint32_t rank,

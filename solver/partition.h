@@ -41,7 +41,8 @@ struct partition {
 	double whole_s;			/* one micro-batch through all, at least */
 	uint32_t blocks_most;		/* of a chunk */
 
-	/* Room for one cut's numbers. */
+	/* Room for one cut's numbers, from partition_room on; before, for a number by
+	 * device in forward_s, saved_bytes and finish_s. */
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
 
 	/* The fastest legal cut simulated here; INFINITY before there is one. */
@@ -68,6 +69,9 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		    const struct choice *choice, const struct placed *placed,
 		    const struct chain *chain, struct incumbent *incumbent,
 		    struct arena *scratch);
+
+/* Before any cut is seeded, climbed or searched; likewise from scratch. */
+void partition_room(struct partition *partition);
 
 /* The time of the boundary after chunk `chunk` when the next begins at end. */
 static inline double partition_transfer(const struct partition *partition,
