@@ -139,15 +139,16 @@ static void open_shape(struct opening *opening, const struct node *node)
 	}
 }
 
+/* No plan of any policy ends its schedule before. */
 static double least_over_policies(const struct opening *opening,
 				  const struct choice *choice)
 {
 	const struct problem *problem = opening->families->problem;
+	const struct facts *facts = opening->families->facts[choice->shape];
 	const struct problem_domain *layers = &problem->recompute_layers;
 	struct choice trial = *choice;
 	double time = INFINITY;
 
-	trial.zero = opening->families->space.lightest.zero;
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 		bool partial = r == RECOMPUTE_FULL && layers->count;
 		double other;
@@ -156,13 +157,14 @@ static double least_over_policies(const struct opening *opening,
 			continue;
 		trial.recompute = (enum recompute)r;
 		trial.recompute_layers = partial ? layers->at[0] : 0;
-		other = facts_bound(opening->families->facts[choice->shape], problem, &trial);
+		other = facts_span(facts, problem, &trial);
 		time = other < time ? other : time;
 	}
 	return time;
 }
 
-static void add_schedules(struct opening *opening, const struct node *node)
+static void add_schedules(struct opening *opening, const struct node *node,
+			  double step_s)
 {
 	for (int s = 0; s < SCHEDULE_COUNT; s++) {
 		struct node child = *node;
@@ -173,7 +175,8 @@ static void add_schedules(struct opening *opening, const struct node *node)
 			continue;
 		child.choice.schedule = (enum schedule)s;
 		child.time_s = most(child.time_s,
-				    least_over_policies(opening, &child.choice));
+				    least_over_policies(opening, &child.choice) +
+					    step_s);
 		add(opening, &child);
 	}
 }
@@ -183,9 +186,15 @@ static void open_data(struct opening *opening, const struct node *node)
 	const struct space *space = &opening->families->space;
 	uint32_t shape = node->choice.shape, data = node->choice.data;
 	uint32_t most_pipeline = space_pipeline_max(space, shape, data);
+	struct choice lightest = node->choice;
+	struct share share;
+	double steps_s;
 
 	if (discard_refused(opening, node))
 		return;
+	lightest.zero = space->lightest.zero;
+	share = share_of(opening->families->problem, &lightest, NULL);
+	steps_s = facts_steps(opening->families->facts[shape], &share);
 	for (uint32_t p = 1; p <= most_pipeline; p++) {
 		struct node child = *node;
 
@@ -202,7 +211,7 @@ static void open_data(struct opening *opening, const struct node *node)
 				continue;
 			child.choice.virtual_stages = v;
 			child.time_s = node->time_s;
-			add_schedules(opening, &child);
+			add_schedules(opening, &child, steps_s / p);
 		}
 	}
 }
@@ -233,34 +242,45 @@ static bool settle_degrees(struct opening *opening, const struct node *node)
 	return false;
 }
 
+/* Whether the fullest device's memory says no more than bound_units does. */
+static bool units_are_enough(const struct opening *opening,
+			     const struct chain *chain, uint32_t pipeline)
+{
+	return pipeline > 1 && chain_is_plain(chain) &&
+	       opening->incumbent->time_only &&
+	       !opening->families->problem->requirement_count;
+}
+
 static void add_configuration(struct opening *opening, const struct node *node,
 			      const struct policy *policy)
 {
 	const struct problem *problem = opening->families->problem;
+	const struct facts *facts = opening->families->facts[node->choice.shape];
+	uint32_t pipeline = node->choice.pipeline;
 	struct node child = *node;
 	const struct chain *chain;
 	struct share share;
 
 	child.kind = NODE_CONFIGURATION;
 	choice_set_policy(&child.choice, policy);
+	share = share_of(problem, &child.choice, NULL);
 	/* The cheap bound first: most configurations need no other. */
 	child.time_s = most(node->time_s,
-			    facts_bound(opening->families->facts[node->choice.shape], problem,
-					&child.choice));
+			    facts_span(facts, problem, &child.choice) +
+				    facts_steps(facts, &share) / pipeline);
 	if (excluded(opening, &child)) {
 		opening->expansion->count.bounded++;
 		return;
 	}
 	chain = expander_chain(opening->expander, &child.choice);
-	share = share_of(problem, &child.choice, NULL);
-	child.memory_bytes = most(node->memory_bytes,
-				  bound_memory(chain, &child.choice,
-					       &share));
-	if (node->choice.pipeline > 1)
+	if (!units_are_enough(opening, chain, pipeline))
+		child.memory_bytes = most(node->memory_bytes,
+					  bound_memory(chain, &child.choice,
+						       &share));
+	if (pipeline > 1)
 		bound_units(chain, &child.choice, &share, opening->expander->units);
 	child.time_s = most(child.time_s,
-			    facts_bound_whole(opening->families->facts[node->choice.shape],
-					      problem, &child.choice,
+			    facts_bound_whole(facts, problem, &child.choice,
 					      opening->expander->units,
 					      incumbent_time_most(opening->incumbent)));
 	if (isinf(child.time_s))

@@ -336,12 +336,17 @@ static double dealt(const struct facts *facts, const struct choice *choice)
 }
 
 /* The optimizer step of the mean device. */
+double facts_steps(const struct facts *facts, const struct share *share)
+{
+	return share_step(share, facts->held);
+}
+
 static double mean_step(const struct facts *facts, const struct problem *problem,
 			const struct choice *choice)
 {
 	struct share share = share_of(problem, choice, NULL);
 
-	return share_step(&share, facts->held) / choice->pipeline;
+	return facts_steps(facts, &share) / choice->pipeline;
 }
 
 static double span_plain(const struct facts *facts, const struct choice *choice,
@@ -374,16 +379,21 @@ static double span_interleaved(const struct facts *facts,
 						 all / p / v / 2));
 }
 
-double facts_bound(const struct facts *facts, const struct problem *problem,
-		   const struct choice *choice)
+double facts_span(const struct facts *facts, const struct problem *problem,
+		  const struct choice *choice)
 {
 	double all = facts->through_s[policy_of(choice)]
 				     [problem_chain_length(problem)];
-	double span = choice->virtual_stages == 1 ?
-		span_plain(facts, choice, all) :
-		span_interleaved(facts, choice, all);
 
-	return span + mean_step(facts, problem, choice);
+	return choice->virtual_stages == 1 ? span_plain(facts, choice, all) :
+					     span_interleaved(facts, choice, all);
+}
+
+double facts_bound(const struct facts *facts, const struct problem *problem,
+		   const struct choice *choice)
+{
+	return facts_span(facts, problem, choice) +
+	       mean_step(facts, problem, choice);
 }
 
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,

@@ -46,6 +46,12 @@ double facts_bound_data(const struct facts *facts, const struct problem *problem
 double facts_bound(const struct facts *facts, const struct problem *problem,
 		   const struct choice *choice);
 
+/* Its parts: the schedule's end, and the optimizer step that the fullest device has at
+ * least, times the pipeline degree, on which it does not depend. */
+double facts_span(const struct facts *facts, const struct problem *problem,
+		  const struct choice *choice);
+double facts_steps(const struct facts *facts, const struct share *share);
+
 /* A tighter one that takes longer; units_most as in struct deal_limits, until_s as
  * of bound_deal_end. INFINITY when memory does not suffice. */
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
