@@ -261,8 +261,42 @@ static void see(void *closure, const struct brute_plan *plan)
 	note_units(check, plan);
 }
 
+/* Nothing but compute, of all layers in one direction now and then: what remains of
+ * bounds on half a stage or on loops is then the whole time. */
+static void strip(struct check *check, struct random *random)
+{
+	struct problem *problem = &check->problem;
+	uint32_t weights = problem->shape_count * problem->class_count;
+	uint32_t costs = weights * RECOMPUTE_COUNT;
+	struct problem_cost *cost = ARENA_ARRAY(&check->arena,
+						struct problem_cost, costs);
+	struct problem_weight *weight = ARENA_ARRAY(&check->arena,
+						    struct problem_weight, weights);
+	uint32_t direction = random_below(random, 3);
+
+	for (uint32_t i = 0; i < costs; i++) {
+		cost[i] = problem->cost[i];
+		cost[i].collective_count = 0;
+		if (direction == 1)
+			cost[i].forward_s = 0;
+		if (direction == 2)
+			cost[i].backward_s = 0;
+	}
+	for (uint32_t i = 0; i < weights; i++) {
+		weight[i] = problem->weight[i];
+		weight[i].output_bytes = 0;
+	}
+	for (uint32_t l = 0; l < problem->level_count; l++)
+		problem->level[l].latency_s = problem->level[l].overhead_s = 0;
+	problem->cost = cost;
+	problem->weight = weight;
+	problem->sync.step_bytes = problem->sync.reduce_bytes =
+		problem->sync.gather_bytes = 0;
+}
+
 static void check_problem(struct check *check, uint64_t seed)
 {
+	struct random random = { seed };
 	struct random_problem made;
 	uint32_t classes;
 
@@ -272,6 +306,8 @@ static void check_problem(struct check *check, uint64_t seed)
 	random_problem_make(&made, seed, &check->arena);
 	check->problem = made.problem;
 	check->problem.requirement_count = check->problem.objective_count = 0;
+	if (random_chance(&random, 0.3))
+		strip(check, &random);
 	classes = check->problem.class_count;
 	chain_init(&check->chain, &check->problem, &check->arena);
 	incumbent_init(&check->incumbent, &check->problem, &check->arena);

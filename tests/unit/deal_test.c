@@ -134,10 +134,41 @@ static void test_against_all_dealings(void **state)
 	assert_true(feasible > 5000);
 }
 
+/* The load alone, with ends of the chain that may weigh as much as several units. */
+static void test_loads(void **state)
+{
+	uint64_t numbers = 4;
+	uint32_t feasible = 0, met = 0;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		struct dealing d;
+		double truth, bound;
+
+		draw(&d, &numbers);
+		d.deal.first_s = between(&numbers, 0, 60) / 16.0;
+		d.deal.last_s = between(&numbers, 0, 60) / 16.0;
+		for (uint32_t k = 0; k < d.limits.pipeline; k++)
+			d.entry[k] = 0;
+		d.limits.micro_batches = 1;
+		d.limits.whole_s = 0;
+		d.limits.through_s = NULL;
+		d.limits.units_most = NULL;
+		truth = least_end(&d, 0, d.deal.units);
+		if (isinf(truth))
+			continue;
+		bound = bound_deal(&d.deal, d.limits.pipeline, d.limits.chunks);
+		assert_true(bound <= truth * (1 + 1e-9));
+		feasible++;
+		met += bound >= truth * (1 - 1e-9);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_against_all_dealings),
+		cmocka_unit_test(test_loads),
 	};
 
 	return cmocka_run_group_tests_name("deal", tests, NULL, NULL);
