@@ -9,10 +9,12 @@
  * stages, if it has some; the best on the hierarchy with one child of the
  * outermost level left idle; the best for each pipeline degree that is a power of two,
  * on all devices and with that child idle; and that on half of the devices. For each
- * the other placements of its degrees are tried. For the best of each kind the
- * children of every level change places, two at a time, used or idle, as long as
- * that helps, those with a link that is slower than its family first; then stage
- * borders move by one layer.
+ * the other placements of its degrees are tried. For the best of each kind stages
+ * that send to each other stand side by side if that helps; the children of every
+ * level change places, two at a time, used or idle, as long as the plan, or if that
+ * stays as it is, the transfers between its stages are faster, those with a link that
+ * is slower than its family first; then stage borders move by one layer, and all that
+ * again while they do.
  *
  * The bound is at first that of the search on the hierarchy. It holds on the graph (see
  * graph_hierarchy.h), so a plan whose routed value is the bound is proved optimal.

@@ -27,6 +27,7 @@ struct attempt {
 	struct incumbent best;		/* of this attempt */
 	uint64_t left;			/* plans it may still route */
 	uint32_t *map;			/* of its best */
+	double sends_s;			/* and the transfers between its stages together */
 	uint32_t *other;		/* being tried */
 	uint32_t *chunk_first;
 };
@@ -200,6 +201,25 @@ static bool is_legal(const struct problem *problem, const struct plan *plan,
 	return true;
 }
 
+static double sends_of(const struct plan *plan)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < plan->choice.pipeline; k++)
+		sum += plan->stage[k].send_s;
+	return sum;
+}
+
+/* Of two orders that are as good, the slowest transfer being the same, the one whose
+ * others are faster leads further. */
+static bool leads_on(const struct attempt *attempt, const struct plan *plan,
+		     const struct merit *merit, double sends_s)
+{
+	return plan == &attempt->best.plan &&
+	       merit->objective[0] <= attempt->best.merit.objective[0] &&
+	       sends_s < attempt->sends_s * (1 - STEP);
+}
+
 /* Prices a plan and takes it if its first objective is below `than` times that
  * of the attempt's best. */
 static bool offer(struct attempt *attempt, const struct plan *plan,
@@ -226,7 +246,10 @@ static bool offer(struct attempt *attempt, const struct plan *plan,
 		better = is_legal(trial->problem, &priced, &input) &&
 			 (!attempt->best.found ||
 			  merit.objective[0] <
-				  attempt->best.merit.objective[0] * than);
+				  attempt->best.merit.objective[0] * than ||
+			  leads_on(attempt, plan, &merit, sends_of(&priced)));
+		if (better)
+			attempt->sends_s = sends_of(&priced);
 	}
 	/* What is kept must not lie behind the mark. */
 	arena_rewind(trial->scratch, mark);
@@ -434,21 +457,24 @@ static bool move_border(struct attempt *attempt, uint32_t chunk, int by)
 	return offer(attempt, &plan, attempt->map, 1 - STEP);
 }
 
-static void move_borders(struct attempt *attempt)
+/* True if that helped. */
+static bool move_borders(struct attempt *attempt)
 {
 	const struct problem *problem = attempt->trial->problem;
-	bool better = true;
+	bool better = true, helped = false;
 
 	if (problem->uniform_stages ||
 	    attempt->best.plan.choice.virtual_stages > 1)
-		return;
+		return false;
 	while (better && !is_done(attempt)) {
 		better = false;
 		for (uint32_t i = 1; i < attempt->best.plan.chunk_count &&
 		     !is_done(attempt); i++)
 			better |= move_border(attempt, i, 1) ||
 				  move_border(attempt, i, -1);
+		helped |= better;
 	}
+	return helped;
 }
 
 /* ---- one plan ---- */
@@ -471,16 +497,18 @@ void trial_plan(struct trial *trial, const struct plan *plan)
 	if (!offer(&attempt, plan, attempt.other, 1 - STEP))
 		return;
 	/* Rules that name devices hold for the places as they are. */
-	if (!trial->problem->avoided_count && !trial->problem->pin_count) {
+	if (trial->problem->avoided_count || trial->problem->pin_count) {
+		move_borders(&attempt);
+	} else {
 		if (plan->placement.packing == PACKING_FACTORS &&
 		    set_beside(&attempt, plan))
 			offer(&attempt, plan, attempt.other, 1 - STEP);
-		change_places(&attempt);
+		do
+			change_places(&attempt);
+		while (move_borders(&attempt));
+		if (!is_over(trial))
+			sort_places(&attempt);
 	}
-	move_borders(&attempt);
-	if (!trial->problem->avoided_count && !trial->problem->pin_count &&
-	    !is_over(trial))
-		sort_places(&attempt);
 	if (incumbent_offer(&trial->best, &attempt.best.plan,
 			    &attempt.best.merit))
 		memcpy(trial->best_map, attempt.map,

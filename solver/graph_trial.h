@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans tried on a graph: each as it stands, then with the children of levels in
- * other places and with moved stage borders, while that helps; the best of all
- * is kept.
+ * Plans tried on a graph: each as it stands, then with its stages side by side, with
+ * the children of levels in other places and with moved stage borders, while that
+ * helps; the best of all is kept.
  */
 #ifndef NEST_SOLVER_GRAPH_TRIAL_H
 #define NEST_SOLVER_GRAPH_TRIAL_H
