@@ -22,7 +22,7 @@
 #include "tests/prop/brute.h"
 #include "tests/prop/trial.h"
 
-#define COUNT_BOUNDS 500
+#define COUNT_BOUNDS 1000
 #define PLACEMENTS_MAX 256
 
 enum bound {

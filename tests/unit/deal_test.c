@@ -162,6 +162,7 @@ static void test_loads(void **state)
 		feasible++;
 		met += bound >= truth * (1 - 1e-9);
 	}
+	assert_true(feasible > 5000 && met == feasible);
 }
 
 int main(void)
