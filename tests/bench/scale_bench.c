@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How the solver grows: a decoder of 80 layers on 64 to 131,072 devices, and one of 10 to
- * 1,000 layers on 1,024 devices, every dimension free, on one thread. Each
+ * 1,000 layers on 1,024 devices, every dimension free, on one thread and on several. Each
  * problem is solved in a process of its own (medians of 3 runs, of one where a run
  * takes over two seconds); its largest memory is the process's. Growth exponents are
  * the slopes of the least-squares line through the logarithms.
@@ -24,38 +24,44 @@
 
 struct sample {
 	double size;			/* devices or layers */
-	double seconds;			/* of the processor */
+	double seconds;			/* of the processor, */
+	double wall_s;			/* and of the clock */
 	double memory_MiB;
 	double gap;
 	uint64_t configurations;
 	bool found;
+	double value, lower_bound;
 };
 
-static double processor_s(void)
+static double clock_s(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static struct sample solve_here(const struct synthetic_model *model,
-				uint32_t devices, bool policies)
+				uint32_t devices, bool policies, uint32_t threads)
 {
-	struct solve_limits limits = { .gap = 0 };
+	struct solve_limits limits = { .gap = 0, .threads = threads };
 	struct solve_result result;
 	struct sample sample = { .found = false };
 	struct problem *problem;
 	struct arena arena;
-	double begin;
+	double begin, wall;
 
 	arena_init(&arena);
 	problem = synthetic_problem(model, devices, &arena);
 	if (policies)
 		synthetic_free_policies(problem);
-	begin = processor_s();
+	begin = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+	wall = clock_s(CLOCK_MONOTONIC);
 	solve(problem, &limits, &arena, &result);
-	sample.seconds = processor_s() - begin;
+	sample.seconds = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin;
+	sample.wall_s = clock_s(CLOCK_MONOTONIC) - wall;
+	sample.value = result.plan.certificate.value;
+	sample.lower_bound = result.plan.certificate.lower_bound;
 	sample.configurations = result.plan.certificate.configurations;
 	sample.gap = result.plan.certificate.gap;
 	sample.found = result.status == SOLVE_OPTIMAL ||
@@ -66,7 +72,7 @@ static struct sample solve_here(const struct synthetic_model *model,
 
 /* In a process of its own, for its memory. */
 static bool solve_apart(const struct synthetic_model *model, uint32_t devices,
-			bool policies, struct sample *sample)
+			bool policies, uint32_t threads, struct sample *sample)
 {
 	struct rusage usage;
 	int ends[2], status;
@@ -78,7 +84,7 @@ static bool solve_apart(const struct synthetic_model *model, uint32_t devices,
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		*sample = solve_here(model, devices, policies);
+		*sample = solve_here(model, devices, policies, threads);
 		got = write(ends[1], sample, sizeof(*sample));
 		_exit(got == (ssize_t)sizeof(*sample) ? 0 : 1);
 	}
@@ -100,13 +106,14 @@ static int by_seconds(const void *a, const void *b)
 }
 
 static struct sample measure(const struct synthetic_model *model, uint32_t devices,
-			     bool policies)
+			     bool policies, uint32_t threads)
 {
 	struct sample run[RUNS];
 	int runs = 0;
 
 	while (runs < RUNS) {
-		if (!solve_apart(model, devices, policies, &run[runs])) {
+		if (!solve_apart(model, devices, policies, threads,
+				 &run[runs])) {
 			fprintf(stderr, "the solver died on %u devices\n", devices);
 			exit(1);
 		}
@@ -183,7 +190,7 @@ static void grow_devices(const struct synthetic_model *model)
 
 	print_head(model->name, "by devices");
 	for (size_t i = 0; i < COUNT; i++) {
-		sample[i] = measure(model, devices[i], false);
+		sample[i] = measure(model, devices[i], false, 1);
 		sample[i].size = devices[i];
 		print_sample(&sample[i]);
 	}
@@ -203,7 +210,7 @@ static void grow_layers(const struct synthetic_model *model)
 		struct synthetic_model longer = *model;
 
 		longer.layers = layers[i];
-		sample[i] = measure(&longer, 1024, false);
+		sample[i] = measure(&longer, 1024, false, 1);
 		sample[i].size = layers[i];
 		print_sample(&sample[i]);
 	}
@@ -216,10 +223,36 @@ static void free_policies(const struct synthetic_model *model)
 
 	print_head(model->name, "ZeRO 0 to 3, shards within a node and GPipe free as well");
 	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
-		struct sample sample = measure(model, devices[i], true);
+		struct sample sample = measure(model, devices[i], true, 1);
 
 		sample.size = devices[i];
 		print_sample(&sample);
+	}
+	printf("\n");
+}
+
+/* Elapsed time, the median of three, by threads; all must give the same answer. */
+static void with_threads(const struct synthetic_model *model, uint32_t devices,
+			 bool policies)
+{
+	static const uint32_t threads[] = { 1, 2, 4 };
+	struct sample first = { .found = false };
+
+	printf("%-14s %8u devices%s", model->name, devices,
+	       policies ? ", all policies" : "              ");
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+		struct sample sample = measure(model, devices, policies,
+					       threads[i]);
+
+		if (!i)
+			first = sample;
+		if (sample.value != first.value ||
+		    sample.lower_bound != first.lower_bound) {
+			fprintf(stderr, "threads give another answer\n");
+			exit(1);
+		}
+		printf("  %u: %6.0f ms %.2f", threads[i], sample.wall_s * 1e3,
+		       first.wall_s / sample.wall_s);
 	}
 	printf("\n");
 }
@@ -233,5 +266,13 @@ int main(void)
 	     model++)
 		free_policies(model);
 	grow_layers(&synthetic_models[0]);
+	printf("elapsed time and speedup with threads, on %ld processors\n",
+	       sysconf(_SC_NPROCESSORS_ONLN));
+	for (const struct synthetic_model *model = synthetic_models; model->name;
+	     model++) {
+		with_threads(model, 1024, false);
+		with_threads(model, 16384, true);
+		with_threads(model, 131072, true);
+	}
 	return 0;
 }
