@@ -31,8 +31,8 @@
  *
  * A group is even if for each level l every child of l that holds ranks of an
  * instance holds M_l of them, the same number for all instances and children (M_0 =
- * 1, n at the top). Its lines are those of network.h with n_l = M_(l+1) / M_l and U_l the most devices
- * used in any child of level l.
+ * 1, n at the top). Its lines are those of network.h with n_l = M_(l+1) / M_l and
+ * U_l the most devices used in any child of level l.
  *
  * Any other group has these lines. Let t be the highest level that any instance
  * crosses. For an instance and a child c of level l that holds ranks of it, f(c) = 1 if

@@ -190,10 +190,10 @@ uint32_t network_pipeline_level(const struct problem *problem,
  * pipeline's at that level) sends a children on: k is a times as many, x is
  * a x latency. In a torus the dimensions below with p > 1 pipeline ranks are gone
  * back along: (p - 1) a x latency is added, or (fanout - (p - 1) a) x latency if they
- * wrap and that is shorter, and the rate is at most theirs, with their k. It is at most that of every switch level
- * below, too. Where the level has rails and the boundary changes
- * them (the devices before and after it have different indices within their
- * child, modulo rails), latency + bytes / (efficiency x bandwidth) of the level
+ * wrap and that is shorter, and the rate is at most theirs, with their k. It is at
+ * most that of every switch level below, too. Where the level has rails and the
+ * boundary changes them (the devices before and after it have different indices
+ * within their child, modulo rails), latency + bytes / (efficiency x bandwidth) of the level
  * below is added. */
 double network_transfer(const struct problem *problem,
 			const struct placement *placement, uint32_t level,

@@ -3,8 +3,9 @@
  * The placements of given degrees that are worth pricing. Every factorisation
  * over the levels is looked at, and every linear placement (linear.h); one is
  * dropped when an earlier or cheaper one is at least as good in every time that
- * depends on the placement, factors for other factors only. Where a slower plan may be wanted (a requirement that time does not only make harder)
- * only those are dropped that give the same times.
+ * depends on the placement, factors for other factors only. Where a slower plan may
+ * be wanted (a requirement that time does not only make harder) only those are
+ * dropped that give the same times.
  */
 #ifndef NEST_SOLVER_PLACEMENT_H
 #define NEST_SOLVER_PLACEMENT_H

@@ -24,9 +24,10 @@
  *	the device's chunk (q mod (p v)) / p; the q-th backward the same with the
  *	device's chunks counted from the last.
  * Sources: Huang et al. 2019, "GPipe: Efficient Training of Giant Neural Networks
- * using Pipeline Parallelism", section 2.3; Narayanan et al. 2021, "Efficient Large-Scale Language Model
- * Training on GPU Clusters Using Megatron-LM", section 2.2; the order of
- * operations is that of Megatron-LM's forward_backward_pipelining_with_interleaving.
+ * using Pipeline Parallelism", section 2.3; Narayanan et al. 2021, "Efficient
+ * Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", section
+ * 2.2; the order of operations is that of Megatron-LM's
+ * forward_backward_pipelining_with_interleaving.
  */
 #ifndef NEST_SOLVER_SCHEDULE_H
 #define NEST_SOLVER_SCHEDULE_H

@@ -82,7 +82,8 @@ struct solve_result {
  * (enum schedule), shape, and the placement that is larger row by row, innermost level
  * first (tensor as far in as it goes). On a mixed cluster (mixed.h) the union of
  * all families is searched, and a tie goes to the plan on all devices as the slowest,
- * then to the kind that comes first, then to a split plan. Values within 1e-12 of each other tie. */
+ * then to the kind that comes first, then to a split plan. Values within 1e-12 of
+ * each other tie. */
 enum solve_status solve(const struct problem *problem,
 			const struct solve_limits *limits, struct arena *arena,
 			struct solve_result *result);
