@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * One mutex guards the states of all jobs; a job's other fields belong to whom its
- * state says.
+ * One mutex guards the states of all batches; the other fields of a batch belong to
+ * whom its state says.
  */
 #include "solver/ahead.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 
-/* Jobs for each thread: enough that none waits for the search. */
-#define JOBS_EACH 6
+/* Nodes in a batch, and batches for each thread. Most nodes are opened in
+ * microseconds; one that is seeded or cut takes long and is a batch of its own. */
+#define BATCH_NODES 16
+#define BATCHES_EACH 8
 
-enum job_state {
-	JOB_FREE,
-	JOB_HELD,			/* by the search, */
-	JOB_DONE,			/* likewise, with what came out */
-	JOB_WAITING,			/* for a thread */
-	JOB_RUNNING,			/* the thread's */
+enum batch_state {
+	BATCH_FREE,
+	BATCH_FILLING,			/* the search's, */
+	BATCH_DONE,			/* likewise, with what came out */
+	BATCH_WAITING,			/* for a thread */
+	BATCH_RUNNING,			/* the thread's */
 };
 
-struct job {
-	enum job_state state;
+struct batch {
+	enum batch_state state;
 	uint64_t number;		/* the least waiting goes first */
-	bool is_void;			/* the incumbent has changed since it began */
-	bool given_back;		/* while it ran */
+	atomic_bool is_void;		/* the incumbent has changed since it began */
+	uint32_t nodes, left;		/* left: not yet given back */
 	struct incumbent incumbent;
-	struct node node;
-	const struct placement_set *set;
 	uint64_t effort;
-	struct expansion expansion;
+	struct arena arena;		/* of what comes out */
+	struct arena_mark empty;	/* its first block is kept */
+	struct node node[BATCH_NODES];
+	const struct placement_set *set[BATCH_NODES];
+	struct expansion expansion[BATCH_NODES];
 };
 
 struct worker {
@@ -39,15 +43,16 @@ struct worker {
 
 struct ahead {
 	pthread_mutex_t lock;
-	pthread_cond_t work;		/* a job waits, or the end has come */
-	pthread_cond_t done;		/* a job is done */
+	pthread_cond_t work;		/* a batch waits, or the end has come */
+	pthread_cond_t done;		/* a batch is done */
 	bool ended;
 	struct families *families;
 	uint32_t wanted, started;	/* threads */
 	struct worker *worker;
-	uint32_t jobs;
-	struct job *job;
-	uint64_t given;
+	uint32_t batches;
+	struct batch *batch;
+	struct batch *filling;		/* NULL: none */
+	uint64_t sent;
 };
 
 struct ahead *ahead_new(struct families *families, uint32_t threads,
@@ -61,55 +66,67 @@ struct ahead *ahead_new(struct families *families, uint32_t threads,
 	ahead->families = families;
 	ahead->wanted = threads;
 	ahead->worker = ARENA_ARRAY(arena, struct worker, threads);
-	ahead->jobs = JOBS_EACH * threads;
-	ahead->job = ARENA_ARRAY(arena, struct job, ahead->jobs);
+	ahead->batches = BATCHES_EACH * threads + 2;
+	ahead->batch = ARENA_ARRAY(arena, struct batch, ahead->batches);
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->work, NULL);
 	pthread_cond_init(&ahead->done, NULL);
-	for (uint32_t i = 0; i < ahead->jobs; i++)
-		expansion_init(&ahead->job[i].expansion);
+	for (uint32_t i = 0; i < ahead->batches; i++) {
+		struct batch *batch = &ahead->batch[i];
+
+		arena_init(&batch->arena);
+		arena_alloc(&batch->arena, 1);
+		batch->empty = arena_mark(&batch->arena);
+	}
 	return ahead;
 }
 
-/* The waiting job that was given first. */
-static struct job *first_waiting(struct ahead *ahead)
+/* Of the waiting batches the one that was sent first, or last. */
+static struct batch *waiting(struct ahead *ahead, bool last)
 {
-	struct job *first = NULL;
+	struct batch *found = NULL;
 
-	for (uint32_t i = 0; i < ahead->jobs; i++) {
-		struct job *job = &ahead->job[i];
+	for (uint32_t i = 0; i < ahead->batches; i++) {
+		struct batch *batch = &ahead->batch[i];
 
-		if (job->state == JOB_WAITING &&
-		    (!first || job->number < first->number))
-			first = job;
+		if (batch->state == BATCH_WAITING &&
+		    (!found || (batch->number > found->number) == last))
+			found = batch;
 	}
-	return first;
+	return found;
 }
 
-static struct job *wait_for_work(struct ahead *ahead)
+/* Opens all nodes of a waiting batch, by any thread. The lock is held before and
+ * after. */
+static void work_on(struct ahead *ahead, struct batch *batch,
+		    struct expander *expander)
 {
-	struct job *job;
-
-	while (!ahead->ended && !(job = first_waiting(ahead)))
-		pthread_cond_wait(&ahead->work, &ahead->lock);
-	return ahead->ended ? NULL : job;
+	batch->state = BATCH_RUNNING;
+	pthread_mutex_unlock(&ahead->lock);
+	arena_rewind(&batch->arena, batch->empty);
+	for (uint32_t i = 0; i < batch->nodes && !atomic_load(&batch->is_void);
+	     i++)
+		expand(expander, &batch->incumbent, &batch->node[i],
+		       batch->set[i], batch->effort, &batch->arena,
+		       &batch->expansion[i]);
+	pthread_mutex_lock(&ahead->lock);
+	batch->state = batch->left ? BATCH_DONE : BATCH_FREE;
+	pthread_cond_signal(&ahead->done);
 }
 
 static void *run(void *closure)
 {
 	struct worker *worker = closure;
 	struct ahead *ahead = worker->ahead;
-	struct job *job;
 
 	pthread_mutex_lock(&ahead->lock);
-	while ((job = wait_for_work(ahead))) {
-		job->state = JOB_RUNNING;
-		pthread_mutex_unlock(&ahead->lock);
-		expand(&worker->expander, &job->incumbent, &job->node, job->set,
-		       job->effort, &job->expansion);
-		pthread_mutex_lock(&ahead->lock);
-		job->state = job->given_back ? JOB_FREE : JOB_DONE;
-		pthread_cond_signal(&ahead->done);
+	while (!ahead->ended) {
+		struct batch *batch = waiting(ahead, false);
+
+		if (batch)
+			work_on(ahead, batch, &worker->expander);
+		else
+			pthread_cond_wait(&ahead->work, &ahead->lock);
 	}
 	pthread_mutex_unlock(&ahead->lock);
 	return NULL;
@@ -144,85 +161,123 @@ void ahead_release(struct ahead *ahead)
 		pthread_join(ahead->worker[i].thread, NULL);
 		expander_release(&ahead->worker[i].expander);
 	}
-	for (uint32_t i = 0; i < ahead->jobs; i++)
-		expansion_release(&ahead->job[i].expansion);
+	for (uint32_t i = 0; i < ahead->batches; i++)
+		arena_release(&ahead->batch[i].arena);
 	pthread_cond_destroy(&ahead->done);
 	pthread_cond_destroy(&ahead->work);
 	pthread_mutex_destroy(&ahead->lock);
 }
 
-uint32_t ahead_job(struct ahead *ahead)
+static struct batch *free_batch(struct ahead *ahead)
 {
-	uint32_t found = JOB_NONE;
+	struct batch *found = NULL;
 
 	start(ahead);
 	if (!ahead->started)
-		return JOB_NONE;
+		return NULL;
 	pthread_mutex_lock(&ahead->lock);
-	for (uint32_t i = 0; i < ahead->jobs && found == JOB_NONE; i++)
-		if (ahead->job[i].state == JOB_FREE)
-			found = i;
-	if (found != JOB_NONE)
-		ahead->job[found].state = JOB_HELD;
+	for (uint32_t i = 0; i < ahead->batches && !found; i++)
+		if (ahead->batch[i].state == BATCH_FREE)
+			found = &ahead->batch[i];
+	if (found)
+		found->state = BATCH_FILLING;
 	pthread_mutex_unlock(&ahead->lock);
 	return found;
 }
 
-void ahead_give(struct ahead *ahead, uint32_t number,
-		const struct incumbent *incumbent, const struct node *node,
-		const struct placement_set *set, uint64_t effort)
+static bool is_long(const struct node *node)
 {
-	struct job *job = &ahead->job[number];
-
-	job->number = ahead->given++;
-	job->is_void = job->given_back = false;
-	job->incumbent = *incumbent;
-	job->node = *node;
-	job->set = set;
-	job->effort = effort;
-	pthread_mutex_lock(&ahead->lock);
-	job->state = JOB_WAITING;
-	pthread_cond_signal(&ahead->work);
-	pthread_mutex_unlock(&ahead->lock);
+	return node->kind >= NODE_BOUNDED;
 }
 
-struct expansion *ahead_take(struct ahead *ahead, uint32_t number)
+uint32_t ahead_put(struct ahead *ahead, const struct node *node,
+		   const struct placement_set *set)
 {
-	struct job *job = &ahead->job[number];
+	struct batch *batch = ahead->filling;
+	uint32_t at;
+
+	if (!batch) {
+		batch = ahead->filling = free_batch(ahead);
+		if (!batch)
+			return TICKET_NONE;
+		batch->nodes = batch->left = 0;
+	}
+	at = batch->nodes;
+	if (at == BATCH_NODES || (at && (is_long(node) || is_long(batch->node))))
+		return TICKET_NONE;
+	batch->node[at] = *node;
+	batch->set[at] = set;
+	batch->nodes = batch->left = at + 1;
+	return (uint32_t)(batch - ahead->batch) * BATCH_NODES + at;
+}
+
+bool ahead_send(struct ahead *ahead, const struct incumbent *incumbent,
+		uint64_t effort)
+{
+	struct batch *batch = ahead->filling;
+
+	if (!batch)
+		return false;
+	ahead->filling = NULL;
+	batch->number = ahead->sent++;
+	atomic_store(&batch->is_void, false);
+	batch->incumbent = *incumbent;
+	batch->effort = effort;
+	pthread_mutex_lock(&ahead->lock);
+	batch->state = BATCH_WAITING;
+	pthread_cond_signal(&ahead->work);
+	pthread_mutex_unlock(&ahead->lock);
+	return true;
+}
+
+static struct batch *batch_of(struct ahead *ahead, uint32_t ticket)
+{
+	return &ahead->batch[ticket / BATCH_NODES];
+}
+
+struct expansion *ahead_take(struct ahead *ahead, uint32_t ticket,
+			     struct expander *expander)
+{
+	struct batch *batch = batch_of(ahead, ticket);
 	bool good;
 
 	pthread_mutex_lock(&ahead->lock);
-	if (job->state == JOB_WAITING)
-		job->state = JOB_HELD;
-	while (job->state == JOB_RUNNING && !job->is_void)
-		pthread_cond_wait(&ahead->done, &ahead->lock);
-	good = job->state == JOB_DONE && !job->is_void;
+	/* What was sent last is least likely to be begun by others. */
+	while (batch->state != BATCH_DONE && !atomic_load(&batch->is_void)) {
+		struct batch *next = batch->state == BATCH_WAITING ?
+			batch : waiting(ahead, true);
+
+		if (next)
+			work_on(ahead, next, expander);
+		else
+			pthread_cond_wait(&ahead->done, &ahead->lock);
+	}
+	good = batch->state == BATCH_DONE && !atomic_load(&batch->is_void);
 	pthread_mutex_unlock(&ahead->lock);
-	return good ? &job->expansion : NULL;
+	return good ? &batch->expansion[ticket % BATCH_NODES] : NULL;
 }
 
-void ahead_give_back(struct ahead *ahead, uint32_t number)
+void ahead_give_back(struct ahead *ahead, uint32_t ticket)
 {
-	struct job *job = &ahead->job[number];
+	struct batch *batch = batch_of(ahead, ticket);
 
 	pthread_mutex_lock(&ahead->lock);
-	if (job->state == JOB_RUNNING)
-		job->given_back = true;
-	else
-		job->state = JOB_FREE;
+	batch->left--;
+	if (!batch->left && batch->state != BATCH_RUNNING)
+		batch->state = BATCH_FREE;
 	pthread_mutex_unlock(&ahead->lock);
 }
 
 void ahead_renew(struct ahead *ahead, const struct incumbent *incumbent)
 {
 	pthread_mutex_lock(&ahead->lock);
-	for (uint32_t i = 0; i < ahead->jobs; i++) {
-		struct job *job = &ahead->job[i];
+	for (uint32_t i = 0; i < ahead->batches; i++) {
+		struct batch *batch = &ahead->batch[i];
 
-		if (job->state == JOB_WAITING)
-			job->incumbent = *incumbent;
-		job->is_void |= job->state == JOB_RUNNING ||
-				job->state == JOB_DONE;
+		if (batch->state == BATCH_WAITING)
+			batch->incumbent = *incumbent;
+		if (batch->state == BATCH_RUNNING || batch->state == BATCH_DONE)
+			atomic_store(&batch->is_void, true);
 	}
 	pthread_mutex_unlock(&ahead->lock);
 }

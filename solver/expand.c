@@ -44,17 +44,6 @@ struct chain *expander_chain(struct expander *expander,
 	return chain;
 }
 
-void expansion_init(struct expansion *expansion)
-{
-	*expansion = (struct expansion){ .effort = 0 };
-	arena_init(&expansion->arena);
-}
-
-void expansion_release(struct expansion *expansion)
-{
-	arena_release(&expansion->arena);
-}
-
 /* A configuration that the requirement alone refused. */
 static void removed(struct opening *opening, uint32_t requirement)
 {
@@ -62,7 +51,7 @@ static void removed(struct opening *opening, uint32_t requirement)
 
 	if (!expansion->removed_by)
 		expansion->removed_by =
-			ARENA_ARRAY(&expansion->arena, uint64_t,
+			ARENA_ARRAY(expansion->arena, uint64_t,
 				    opening->families->problem->requirement_count);
 	expansion->removed_by[requirement]++;
 }
@@ -327,18 +316,9 @@ static void open_degrees(struct opening *opening, const struct node *node)
 	}
 }
 
-static void restart(struct expansion *expansion)
-{
-	struct arena arena = expansion->arena;
-
-	arena_rewind(&arena, (struct arena_mark){ 0 });
-	*expansion = (struct expansion){ .arena = arena };
-	expansion->outcome.failed_requirement = REQUIREMENT_NONE;
-}
-
 void expand(struct expander *expander, const struct incumbent *incumbent,
 	    const struct node *node, const struct placement_set *set,
-	    uint64_t effort, struct expansion *expansion)
+	    uint64_t effort, struct arena *arena, struct expansion *expansion)
 {
 	struct opening opening = {
 		.expander = expander,
@@ -349,7 +329,10 @@ void expand(struct expander *expander, const struct incumbent *incumbent,
 		.expansion = expansion,
 	};
 
-	restart(expansion);
+	*expansion = (struct expansion){
+		.arena = arena,
+		.outcome.failed_requirement = REQUIREMENT_NONE,
+	};
 	switch (node->kind) {
 	case NODE_SHAPE:
 		open_shape(&opening, node);

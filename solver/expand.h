@@ -39,7 +39,7 @@ struct outcome {
 };
 
 struct expansion {
-	struct arena arena;		/* of all that follows */
+	struct arena *arena;		/* of all that follows */
 	/* Not excluded, and bounded. What is not settled of a cut is its child, with the
 	 * better bound. */
 	VEC(struct node) child;
@@ -55,14 +55,11 @@ struct expansion {
 	struct incumbent incumbent;
 };
 
-void expansion_init(struct expansion *expansion);
-void expansion_release(struct expansion *expansion);
-
-/* Opens a node. `set` is that of its configuration from NODE_PLACED on; a cut may take
- * `effort` chunk operations. The incumbent is not changed. NODE_SHAPE is opened
- * by one thread only. */
+/* Opens a node; what comes out lives in the arena. `set` is that of its configuration
+ * from NODE_PLACED on; a cut may take `effort` chunk operations. The incumbent is not
+ * changed. NODE_SHAPE is opened by one thread only. */
 void expand(struct expander *expander, const struct incumbent *incumbent,
 	    const struct node *node, const struct placement_set *set,
-	    uint64_t effort, struct expansion *expansion);
+	    uint64_t effort, struct arena *arena, struct expansion *expansion);
 
 #endif

@@ -33,7 +33,7 @@ static void open_partition(struct opening *opening, const struct choice *choice,
 	chain_time(chain, expander->time, expander->kept_time);
 	/* A better plan is the expansion's, until it is told of. */
 	expansion->incumbent = *opening->incumbent;
-	expansion->incumbent.arena = &expansion->arena;
+	expansion->incumbent.arena = expansion->arena;
 	expansion->incumbent.plan.chunk_count = 0;
 	expansion->incumbent.plan.chunk_first = NULL;
 	partition_init(partition, problem, choice, placed, chain,

@@ -32,8 +32,8 @@ static inline void add_child(struct opening *opening, struct node *node)
 	struct expansion *expansion = opening->expansion;
 
 	family_bound(opening->families, opening->incumbent, node);
-	node->job = JOB_NONE;
-	VEC_PUSH(&expansion->child, &expansion->arena, *node);
+	node->ticket = TICKET_NONE;
+	VEC_PUSH(&expansion->child, expansion->arena, *node);
 }
 
 void open_configuration(struct opening *opening, const struct node *node);

@@ -26,8 +26,8 @@ enum node_kind {
 	NODE_LEFT,			/* cuts not settled by a short look */
 };
 
-/* Of no job of ahead.h. */
-#define JOB_NONE UINT32_MAX
+/* Of a node that no thread was given, see ahead.h. */
+#define TICKET_NONE UINT32_MAX
 
 struct node {
 	double objective[2];		/* bounds of the first two objectives */
@@ -36,7 +36,7 @@ struct node {
 	enum node_kind kind;
 	uint32_t record;		/* from NODE_PLACED on: of the configuration */
 	uint32_t placed;		/* index into its placements */
-	uint32_t job;			/* works on it ahead */
+	uint32_t ticket;
 };
 
 /* Least bound first; among equals the one nearest to a plan. */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lang/base/vec.h"
 #include "solver/ahead.h"
@@ -27,6 +28,11 @@
 /* Nodes opened before other threads are worth their while. */
 #define ALONE_FIRST 16
 
+/* For each thread, nodes taken from the queue before their turn to be opened ahead:
+ * more are taken when no more than the first number are left. */
+#define FRONT_LEAST 16
+#define FRONT_MOST 48
+
 /* What becomes of one configuration. */
 struct record {
 	struct choice choice;
@@ -45,10 +51,14 @@ struct search {
 	struct families families;
 	struct arena arena;		/* of records, and of what waits */
 	struct queue queue;
+	struct node *front;		/* taken from the queue, in its order */
+	size_t front_first, front_count, front_room;
 	VEC(struct record) record;
 	VEC(struct node) later;		/* cuts that the first round did not settle */
 	struct expander expander;
 	struct expansion expansion;
+	struct arena opening;		/* of that, */
+	struct arena_mark empty;	/* whose first block is kept */
 	struct ahead *ahead;		/* NULL: one thread */
 	uint64_t opened;		/* nodes */
 	double unsettled;		/* least objective bound of these, or given up on */
@@ -179,27 +189,66 @@ static const struct placement_set *set_of(const struct search *search,
 		search->record.at[node->record].set : NULL;
 }
 
-/* Gives the threads the first nodes of the queue that are not theirs yet. */
+static void front_insert(struct search *search, const struct node *node)
+{
+	size_t at;
+
+	if (search->front_first + search->front_count == search->front_room) {
+		memmove(search->front, search->front + search->front_first,
+			search->front_count * sizeof(*search->front));
+		search->front_first = 0;
+	}
+	at = search->front_first + search->front_count++;
+	for (; at > search->front_first; at--) {
+		if (!node_before(node, &search->front[at - 1]))
+			break;
+		search->front[at] = search->front[at - 1];
+	}
+	search->front[at] = *node;
+}
+
+/* The node of least bound, wherever it is. */
+static struct node take_next(struct search *search)
+{
+	const struct node *front = &search->front[search->front_first];
+
+	if (!search->front_count ||
+	    (search->queue.count && node_before(queue_at(&search->queue, 0), front)))
+		return queue_pop(&search->queue);
+	search->front_first++;
+	search->front_count--;
+	return *front;
+}
+
+/* Hands the threads a batch of the next nodes. False if there is no room for more. */
+static bool send_batch(struct search *search)
+{
+	bool full = false;
+
+	while (search->queue.count && !full) {
+		struct node node = queue_pop(&search->queue);
+
+		if (node.kind != NODE_SHAPE) {
+			node.ticket = ahead_put(search->ahead, &node,
+						set_of(search, &node));
+			full = node.ticket == TICKET_NONE;
+		}
+		front_insert(search, &node);
+	}
+	return ahead_send(search->ahead, search->incumbent, EFFORT_FIRST) &&
+	       search->queue.count;
+}
+
+/* Keeps the threads supplied. */
 static void look_ahead(struct search *search)
 {
-	size_t places = search->queue.count < 32 ? search->queue.count : 32;
+	size_t threads = search->limits->threads;
 
-	if (!search->ahead || search->opened < ALONE_FIRST)
+	if (!search->ahead || search->opened < ALONE_FIRST ||
+	    search->front_count > FRONT_LEAST * threads)
 		return;
-	for (size_t i = 0; i < places; i++) {
-		struct node *node = queue_at(&search->queue, i);
-		uint32_t job;
-
-		if (node->job != JOB_NONE || node->kind == NODE_SHAPE ||
-		    family_excluded(&search->families, search->incumbent, node))
-			continue;
-		job = ahead_job(search->ahead);
-		if (job == JOB_NONE)
-			return;
-		ahead_give(search->ahead, job, search->incumbent, node,
-			   set_of(search, node), EFFORT_FIRST);
-		node->job = job;
-	}
+	while (search->front_count < FRONT_MOST * threads && send_batch(search))
+		;
 }
 
 /* Opens a node and takes in what came out; what is left of a cut is the caller's,
@@ -208,30 +257,31 @@ static const struct expansion *open_node(struct search *search, struct node *nod
 					 uint64_t effort)
 {
 	struct expansion *expansion = NULL;
-	uint32_t job = node->job;
+	uint32_t ticket = node->ticket;
 
-	node->job = JOB_NONE;
+	node->ticket = TICKET_NONE;
 	search->opened++;
-	if (job != JOB_NONE)
-		expansion = ahead_take(search->ahead, job);
+	if (ticket != TICKET_NONE)
+		expansion = ahead_take(search->ahead, ticket, &search->expander);
 	if (!expansion) {
 		expansion = &search->expansion;
+		arena_rewind(&search->opening, search->empty);
 		expand(&search->expander, search->incumbent, node,
-		       set_of(search, node), effort, expansion);
+		       set_of(search, node), effort, &search->opening, expansion);
 	}
 	take(search, node, expansion);
 	if (node->kind < NODE_CUT)
 		push_children(search, expansion);
-	if (job != JOB_NONE)
-		ahead_give_back(search->ahead, job);
+	if (ticket != TICKET_NONE)
+		ahead_give_back(search->ahead, ticket);
 	return expansion;
 }
 
 /* Counts a node that will not be opened. */
 static void drop_node(struct search *search, const struct node *node)
 {
-	if (node->job != JOB_NONE)
-		ahead_give_back(search->ahead, node->job);
+	if (node->ticket != TICKET_NONE)
+		ahead_give_back(search->ahead, node->ticket);
 	if (node->kind < NODE_PLACED) {
 		search->result->certificate.bounded +=
 			family_count(&search->families, node);
@@ -289,7 +339,7 @@ static void add_shapes(struct search *search)
 		struct node node = {
 			.kind = NODE_SHAPE,
 			.choice.shape = i,
-			.job = JOB_NONE,
+			.ticket = TICKET_NONE,
 		};
 		uint64_t count = space_count_shape(&search->families.space, i);
 		uint64_t members = (uint64_t)shape->tensor * shape->context;
@@ -313,15 +363,22 @@ static void search_init(struct search *search)
 	families_init(&search->families, search->problem, search->limits);
 	queue_init(&search->queue);
 	expander_init(&search->expander, &search->families);
-	expansion_init(&search->expansion);
+	arena_init(&search->opening);
+	arena_alloc(&search->opening, 1);
+	search->empty = arena_mark(&search->opening);
 	search->ahead = ahead_new(&search->families, threads ? threads - 1 : 0,
 				  &search->arena);
+	if (!search->ahead)
+		return;
+	search->front_room = 4 * FRONT_MOST * (size_t)threads;
+	search->front = ARENA_ARRAY(&search->arena, struct node,
+				    search->front_room);
 }
 
 static void search_release(struct search *search)
 {
 	ahead_release(search->ahead);
-	expansion_release(&search->expansion);
+	arena_release(&search->opening);
 	expander_release(&search->expander);
 	queue_release(&search->queue);
 	families_release(&search->families);
@@ -375,11 +432,11 @@ static void open_in_first_round(struct search *search, struct node *node)
 
 static void first_round(struct search *search)
 {
-	while (search->queue.count) {
+	while (search->queue.count || search->front_count) {
 		struct node node;
 
 		look_ahead(search);
-		node = queue_pop(&search->queue);
+		node = take_next(search);
 		if (must_stop(search, &node) ||
 		    family_excluded(&search->families, search->incumbent, &node))
 			drop_node(search, &node);
