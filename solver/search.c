@@ -19,11 +19,12 @@
 #include "solver/partition.h"
 
 /* Chunk operations that one placement's cuts may take: first of all, and then, in the
- * order of their bounds, those that this did not settle. The first that the second
- * round does not settle decides what is proved, so there is nothing to win by the
- * others. */
+ * order of their bounds, those that this did not settle; and all of these together.
+ * The first that the second round does not settle decides what is proved, so there is
+ * nothing to win by the others. */
 #define EFFORT_FIRST 30000
-#define EFFORT_SECOND 10000000
+#define EFFORT_SECOND 3000000
+#define EFFORT_SECOND_ALL 10000000
 
 /* Nodes opened before other threads are worth their while. */
 #define ALONE_FIRST 16
@@ -480,8 +481,10 @@ static void second_round(struct search *search)
 			continue;
 		}
 		if (settled) {
+			uint64_t effort = search->effort < EFFORT_SECOND ?
+				search->effort : EFFORT_SECOND;
 			const struct expansion *expansion =
-				open_node(search, &node, search->effort);
+				open_node(search, &node, effort);
 
 			search->effort -= expansion->effort < search->effort ?
 				expansion->effort : search->effort;
@@ -505,7 +508,7 @@ void search_run(const struct problem *problem, const struct solve_limits *limits
 		.removed_by = removed_by,
 		.result = result,
 		.unsettled = INFINITY,
-		.effort = EFFORT_SECOND,
+		.effort = EFFORT_SECOND_ALL,
 	};
 
 	*result = (struct search_result){ .complete = true };
