@@ -188,16 +188,6 @@ static void print_collective(struct explanation *explanation,
 	text_append_char(out, '\n');
 }
 
-static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < model->run_count; i++)
-		if (model->run[i].class_index == class_index)
-			count += model->run[i].count;
-	return count;
-}
-
 /* The times of operators stay modelled; their sum may not be. */
 static void print_measured(struct explanation *explanation, uint32_t index)
 {
@@ -269,7 +259,7 @@ void explain_class(struct explanation *explanation, uint32_t index,
 	layout_infer(explanation->ir, index, explanation->shape,
 		     &explanation->compilation->arena, &layout);
 	text_printf(out, "\nLayer %s, %u of them: one micro-batch on one device\n",
-		    class->name, class_layers(&explanation->ir->model, index));
+		    class->name, ir_class_layers(&explanation->ir->model, index));
 	if (work)
 		print_work(explanation, class, &layout);
 	else

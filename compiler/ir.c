@@ -16,6 +16,16 @@ const char *const ir_operator_names[] = {
 	NULL,
 };
 
+uint32_t ir_class_layers(const struct ir_model *model, uint32_t class_index)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < model->run_count; i++)
+		if (model->run[i].class_index == class_index)
+			count += model->run[i].count;
+	return count;
+}
+
 uint64_t ir_extent_size(const struct ir_class *class,
 			const struct ir_extent *extent)
 {

@@ -388,6 +388,9 @@ const struct ir_operator *ir_find_operator(const struct ir_class *class,
 const struct ir_operator *ir_operator_router(const struct ir_class *class,
 					     const struct ir_operator *operator);
 
+/* How many layers of the chain are of a class. */
+uint32_t ir_class_layers(const struct ir_model *model, uint32_t class_index);
+
 /* Whether any layer of the model has experts. */
 bool ir_has_experts(const struct ir_model *model);
 

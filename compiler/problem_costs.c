@@ -131,16 +131,6 @@ static struct problem_cost policy_cost(const struct problem_build *build,
 	}
 }
 
-static uint32_t class_layers(const struct ir_model *model, uint32_t class_index)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < model->run_count; i++)
-		if (model->run[i].class_index == class_index)
-			count += model->run[i].count;
-	return count;
-}
-
 /* The first class that has such an operator, tied or not; CLASS_NONE if none. */
 static uint32_t find_class(const struct ir_model *model,
 			   enum ir_operator_kind kind, bool tied)
@@ -175,8 +165,8 @@ static void find_tied(struct problem_build *build)
 	if (problem->tied_class != CLASS_NONE &&
 	    problem->tied_with_class != CLASS_NONE &&
 	    problem->tied_class != problem->tied_with_class &&
-	    class_layers(model, problem->tied_class) == 1 &&
-	    class_layers(model, problem->tied_with_class) == 1)
+	    ir_class_layers(model, problem->tied_class) == 1 &&
+	    ir_class_layers(model, problem->tied_with_class) == 1)
 		return;
 	problem->tied_class = CLASS_NONE;
 	problem->tied_with_class = CLASS_NONE;
