@@ -4,6 +4,7 @@
  */
 #include "solver/chain.h"
 #include "solver/most.h"
+#include "solver/placement.h"
 
 #include <math.h>
 
@@ -278,6 +279,27 @@ void chain_time(struct chain *chain, const struct layer_time *time,
 	}
 	chain->extra_s = isinf(chain->extra_s) ? 0 : most(0, chain->extra_s);
 	time_deal(chain, time, kept);
+}
+
+void chain_place(struct chain *chain, const struct choice *choice,
+		 const struct placed *placed, struct layer_time *time,
+		 struct layer_time *kept)
+{
+	struct layer_setting setting = {
+		.problem = chain->problem,
+		.shape = choice->shape,
+		.recompute = choice->recompute,
+		.zero = choice->zero,
+		.group = placed->group,
+		.sharding = placed->sharding[choice->shard_level],
+	};
+
+	chain_load(chain, choice);
+	layer_times(&setting, time);
+	setting.recompute = RECOMPUTE_NONE;
+	if (chain->partial)
+		layer_times(&setting, kept);
+	chain_time(chain, time, kept);
 }
 
 bool chain_is_plain(const struct chain *chain)

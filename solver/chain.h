@@ -75,6 +75,14 @@ void chain_time(struct chain *chain, const struct layer_time *time,
 /* Whether all layers between the first and the last are alike and blocks. */
 bool chain_is_plain(const struct chain *chain);
 
+struct placed;
+
+/* chain_load and chain_time for a choice whose groups lie as placed; time and kept are
+ * room for the times of layers, by class. */
+void chain_place(struct chain *chain, const struct choice *choice,
+		 const struct placed *placed, struct layer_time *time,
+		 struct layer_time *kept);
+
 /* Where a chunk [begin, end) stops to have `cost`. */
 static inline uint32_t chain_split(const struct chain *chain, uint32_t begin,
 				   uint32_t end)

@@ -17,20 +17,8 @@ static void open_partition(struct opening *opening, const struct choice *choice,
 	struct expansion *expansion = opening->expansion;
 	const struct problem *problem = opening->families->problem;
 	struct chain *chain = expander_chain(expander, choice);
-	struct layer_setting setting = {
-		.problem = problem,
-		.shape = choice->shape,
-		.recompute = choice->recompute,
-		.zero = choice->zero,
-		.group = placed->group,
-		.sharding = placed->sharding[choice->shard_level],
-	};
 
-	layer_times(&setting, expander->time);
-	setting.recompute = RECOMPUTE_NONE;
-	if (chain->partial)
-		layer_times(&setting, expander->kept_time);
-	chain_time(chain, expander->time, expander->kept_time);
+	chain_place(chain, choice, placed, expander->time, expander->kept_time);
 	/* A better plan is the expansion's, until it is told of. */
 	expansion->incumbent = *opening->incumbent;
 	expansion->incumbent.arena = expansion->arena;

@@ -47,21 +47,7 @@ static void load_chain(struct graph_families *families,
 		       const struct choice *choice, const struct placed *placed,
 		       struct chain *chain)
 {
-	struct layer_setting setting = {
-		.problem = &families->problem,
-		.shape = choice->shape,
-		.recompute = choice->recompute,
-		.zero = choice->zero,
-		.group = placed->group,
-		.sharding = placed->sharding[choice->shard_level],
-	};
-
-	chain_load(chain, choice);
-	layer_times(&setting, families->time);
-	setting.recompute = RECOMPUTE_NONE;
-	if (chain->partial)
-		layer_times(&setting, families->kept_time);
-	chain_time(chain, families->time, families->kept_time);
+	chain_place(chain, choice, placed, families->time, families->kept_time);
 	families->work += chain->length;
 }
 

@@ -85,22 +85,9 @@ static void part_open(struct mixed_run *run, const struct choice *choice,
 					      classes);
 	struct layer_time *kept = ARENA_ARRAY(&run->scratch, struct layer_time,
 					      classes);
-	struct layer_setting setting = {
-		.problem = part->problem,
-		.shape = choice->shape,
-		.recompute = choice->recompute,
-		.zero = choice->zero,
-		.group = part->placed.group,
-		.sharding = part->placed.sharding[0],
-	};
 
 	part->chain = &run->chain[part->kind];
-	chain_load(part->chain, choice);
-	layer_times(&setting, time);
-	setting.recompute = RECOMPUTE_NONE;
-	if (part->chain->partial)
-		layer_times(&setting, kept);
-	chain_time(part->chain, time, kept);
+	chain_place(part->chain, choice, &part->placed, time, kept);
 }
 
 static void line_open(struct mixed_run *run, const struct mixed_entry *entry,

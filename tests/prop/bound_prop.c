@@ -105,23 +105,11 @@ static void check_units(struct check *check, const double *units)
 static double placed_low(struct check *check, const struct placed *placed)
 {
 	struct arena_mark mark = arena_mark(&check->scratch);
-	struct layer_setting setting = {
-		.problem = &check->problem,
-		.shape = check->choice.shape,
-		.recompute = check->choice.recompute,
-		.zero = check->choice.zero,
-		.group = placed->group,
-		.sharding = placed->sharding[check->choice.shard_level],
-	};
 	struct partition partition;
 	double low;
 
-	chain_load(&check->chain, &check->choice);
-	layer_times(&setting, check->time);
-	setting.recompute = RECOMPUTE_NONE;
-	if (check->chain.partial)
-		layer_times(&setting, check->kept_time);
-	chain_time(&check->chain, check->time, check->kept_time);
+	chain_place(&check->chain, &check->choice, placed, check->time,
+		    check->kept_time);
 	partition_init(&partition, &check->problem, &check->choice, placed,
 		       &check->chain, &check->incumbent, &check->scratch);
 	partition_bound(&partition);
