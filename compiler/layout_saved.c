@@ -16,12 +16,18 @@
  *	loss				the logits in 32 bits, in place of the
  *					exponentials
  *	router				its input, and its scores in 32 bits
+ *	product inside layers, fp8	an 8-bit copy of its input, which is all that its
+ *					weight gradient reads
  *	addition, embedding, dispatch	nothing
  *	  and combination of experts
  *
  * A value lies as it rests between operators: by sequence rather than gathered.
  * Selective recomputation drops what only operators keep that are redone with
  * the one that makes it, and keeps what enters a redone module.
+ *
+ * fp8: Transformer Engine (pytorch/module/linear.py, grouped_linear.py) quantises the
+ * input of each product and keeps the copy for the weight gradient alone; who
+ * else needs the value keeps it in 16 bits. Scales are neglected.
  */
 #include "compiler/layout_walk.h"
 
@@ -84,12 +90,22 @@ static bool is_part_of_key(const struct ir_operator *operator, uint32_t input)
 	       (input == 1 || input == 3);
 }
 
+/* Whether an operator keeps an 8-bit copy of its input in place of the input. The head
+ * is trained in 16 bits. */
+static bool keeps_copy(const struct layout_walk *walk, uint32_t index)
+{
+	return walk->ir->job.precision == IR_FP8 &&
+	       walk->class->operator[index].kind == IR_LINEAR;
+}
+
 /* Values that one operator keeps. */
 static void keep_values(const struct layout_walk *walk, struct keeper *keeper,
 			uint32_t index)
 {
 	const struct ir_operator *operator = &walk->class->operator[index];
 
+	if (keeps_copy(walk, index))
+		return;
 	switch (operator->kind) {
 	case IR_ADD:
 	case IR_EMBEDDING:
@@ -137,6 +153,16 @@ static double score_bytes(const struct layout_walk *walk, uint32_t index)
 						 walk->element_bytes);
 }
 
+/* Elements of a value as it lies while it is kept. */
+static double kept_elements(const struct layout_walk *walk, uint32_t value)
+{
+	const struct value_state *state = &walk->value[value];
+
+	return layout_value_elements(walk, value, state->saved_whole ?
+							  LAYOUT_WHOLE :
+							  state->layout);
+}
+
 /* Bytes of what an operator keeps that is no value of the graph. */
 static double own_bytes(const struct layout_walk *walk, uint32_t index)
 {
@@ -145,6 +171,11 @@ static double own_bytes(const struct layout_walk *walk, uint32_t index)
 	double tokens;
 
 	switch (operator->kind) {
+	case IR_LINEAR:
+		/* One for all products in a kernel. */
+		return keeps_copy(walk, index) &&
+				       walk->operator[index].leader == index ?
+			       kept_elements(walk, operator->input[0]) : 0;
 	case IR_DROPOUT:
 		return layout_value_elements(walk, operator->output, layout);
 	case IR_ROUTER:
@@ -196,12 +227,24 @@ static void count_redone(struct layout_walk *walk, double *redone,
 		walk->result->selective_working_bytes = redone[module];
 }
 
+/* Whether what an operator keeps of its own stays under selective recomputation. A
+ * product keeps its input as it is, not a copy, where a module discards it and
+ * makes it again. */
+static bool own_stays(const struct layout_walk *walk, uint32_t index)
+{
+	const struct ir_operator *operator = &walk->class->operator[index];
+
+	return walk->operator[index].module == RECOMPUTE_MODULE_COUNT &&
+	       (operator->kind != IR_LINEAR ||
+		stays(walk, operator->input[0], index));
+}
+
 static void count_own(struct layout_walk *walk, uint32_t index, double *redone)
 {
 	const struct ir_operator *operator = &walk->class->operator[index];
 	enum recompute_module module = walk->operator[index].module;
 	double bytes = own_bytes(walk, index);
-	bool stays = module == RECOMPUTE_MODULE_COUNT;
+	bool stays = own_stays(walk, index);
 
 	count(walk, index, bytes, stays);
 	count_redone(walk, redone, module, bytes);
@@ -284,12 +327,9 @@ static void keep_shared_key(const struct layout_walk *walk,
 static void count_value(struct layout_walk *walk, const struct keeper *keeper,
 			uint32_t value, double *redone)
 {
-	const struct value_state *state = &walk->value[value];
 	bool kept = keeper->operator != IR_NONE;
 	double bytes = (kept ? keeper->element_bytes : walk->element_bytes) *
-		       layout_value_elements(walk, value,
-					     state->saved_whole ? LAYOUT_WHOLE :
-								  state->layout);
+		       kept_elements(walk, value);
 
 	if (kept)
 		count(walk, keeper->operator, bytes, keeper->selective);
