@@ -460,7 +460,7 @@ static void print_placement(const struct emit_input *input, struct text *out)
 	json_print(layout, 4, out);
 	json_decref(layout);
 	if (!strcmp(name, "factors") &&
-	    !ranks_follow_factors(input->problem, input->plan))
+	    !ranks_follow_factors(input->problem, input->plan, order))
 		text_append(out, ",\n    \"moved\": true");
 	if (!input->ranks_as_factors)
 		print_ranks(input, order, out);

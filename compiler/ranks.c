@@ -46,7 +46,31 @@ uint32_t rank_device(const struct problem *problem, const struct plan *plan,
 	return plan->device[number];
 }
 
-bool ranks_follow_factors(const struct problem *problem, const struct plan *plan)
+/* The device by the factors, with the digits of a level in the given order. */
+static uint32_t factor_device(const struct problem *problem,
+			      const struct placement *placement,
+			      enum rank_order order, struct rank rank)
+{
+	uint32_t device = 0, below = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		uint32_t stride = below;
+
+		for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+			enum dimension dimension = order_table[order][i];
+			uint32_t base = placement->factor[dimension][l];
+
+			device += rank.coordinate[dimension] % base * stride;
+			rank.coordinate[dimension] /= base;
+			stride *= base;
+		}
+		below *= problem->level[l].fanout;
+	}
+	return device;
+}
+
+bool ranks_follow_factors(const struct problem *problem, const struct plan *plan,
+			  enum rank_order order)
 {
 	if (plan->placement.packing != PACKING_FACTORS)
 		return false;
@@ -54,11 +78,10 @@ bool ranks_follow_factors(const struct problem *problem, const struct plan *plan
 	if (problem->kind_count)
 		return true;
 	for (uint32_t i = 0; i < plan->devices; i++) {
-		struct rank rank = rank_at(problem, plan,
-					   RANK_ORDER_DATA_PIPELINE, i);
+		struct rank rank = rank_at(problem, plan, order, i);
 
-		if (rank.device != network_device(problem, &plan->placement,
-						  rank.coordinate))
+		if (rank.device !=
+		    factor_device(problem, &plan->placement, order, rank))
 			return false;
 	}
 	return true;

@@ -44,9 +44,10 @@ void plan_degrees(const struct problem *problem, const struct plan *plan,
 uint32_t rank_device(const struct problem *problem, const struct plan *plan,
 		     const uint32_t coordinate[DIMENSION_COUNT]);
 
-/* Whether every rank's device is what the placement's factors say: no rule and no
- * linear packing moves any. */
-bool ranks_follow_factors(const struct problem *problem, const struct plan *plan);
+/* Whether every rank's device is what the placement's factors say, the digits of a
+ * level in that order: no rule and no linear packing moves any. */
+bool ranks_follow_factors(const struct problem *problem, const struct plan *plan,
+			  enum rank_order order);
 
 /* The device as it is counted and named in the spec: of a graph the one that
  * stands at that place of its hierarchy, else the same number. */

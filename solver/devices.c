@@ -61,6 +61,79 @@ static uint32_t next_free(const struct laying *laying, const struct match *match
 	return from;
 }
 
+/* Dimensions as ranks count them that have pipeline inside data. */
+static const enum dimension pipeline_inside[DIMENSION_COUNT] = {
+	DIMENSION_TENSOR, DIMENSION_CONTEXT, DIMENSION_PIPELINE, DIMENSION_DATA,
+};
+static const enum dimension data_inside[DIMENSION_COUNT] = {
+	DIMENSION_TENSOR, DIMENSION_CONTEXT, DIMENSION_DATA, DIMENSION_PIPELINE,
+};
+
+/* Whether devices ascend with the ranks counted in an order, if positions within a
+ * level are counted in it too: from the inside no dimension follows a later one. */
+static bool ascends(const struct problem *problem,
+		    const struct placement *placement,
+		    const enum dimension *order)
+{
+	uint32_t latest = 0;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+			if (placement->factor[order[i]][l] == 1)
+				continue;
+			if (i < latest)
+				return false;
+			latest = i;
+		}
+	}
+	return true;
+}
+
+/* Whether positions of a level may be counted in any order: on a ring they may not,
+ * nor where several devices of a child are on one rail. */
+static bool positions_are_free(const struct problem *problem,
+			       const struct placement *placement)
+{
+	uint32_t below = 1;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		const struct problem_level *level = &problem->level[l];
+
+		if (level->rails && level->rails < below)
+			return false;
+		if (level->kind == LEVEL_RING &&
+		    placement->factor[DIMENSION_DATA][l] > 1 &&
+		    placement->factor[DIMENSION_PIPELINE][l] > 1)
+			return false;
+		below *= level->fanout;
+	}
+	return !problem->graph;
+}
+
+static bool puts_pipeline_inside(const struct problem *problem,
+				 const struct placement *placement)
+{
+	return !ascends(problem, placement, data_inside) &&
+	       ascends(problem, placement, pipeline_inside) &&
+	       positions_are_free(problem, placement);
+}
+
+/* The position of the i-th block of a level to be put into a child. */
+static uint32_t turn(const struct laying *laying, uint32_t l, uint32_t i)
+{
+	const struct placement *placement = laying->placement;
+	uint32_t inner = placement->factor[DIMENSION_TENSOR][l] *
+			 placement->factor[DIMENSION_CONTEXT][l];
+	uint32_t pipeline = placement->factor[DIMENSION_PIPELINE][l];
+	uint32_t outer = i / inner;
+
+	if (!laying->pipeline_inside)
+		return i;
+	return i % inner +
+	       inner * (outer / pipeline + placement->factor[DIMENSION_DATA][l] *
+						   (outer % pipeline));
+}
+
 static void put_switch(const struct laying *laying, uint32_t level,
 		       uint32_t parent, uint32_t prefix, uint32_t rank)
 {
@@ -72,7 +145,8 @@ static void put_switch(const struct laying *laying, uint32_t level,
 
 	match_pinned(laying, l, &match);
 	for (uint32_t i = 0; i < laying->used[l]; i++) {
-		uint32_t digit = i / each, child, want = 0;
+		uint32_t at = turn(laying, l, i);
+		uint32_t digit = at / each, child, want = 0;
 
 		while (want < match.want_count &&
 		       match.want[want].digit != digit)
@@ -87,7 +161,7 @@ static void put_switch(const struct laying *laying, uint32_t level,
 		}
 		put_block(laying, l, parent * match.fanout + child,
 			  prefix * own + digit,
-			  rank + rank_step(laying, l, i));
+			  rank + rank_step(laying, l, at));
 	}
 	arena_rewind(laying->scratch, mark);
 }
@@ -191,6 +265,7 @@ static void laying_open(struct laying *laying, const struct problem *problem,
 		.scratch = scratch,
 		.below = { 1 },
 		.ranks = { 1 },
+		.pipeline_inside = puts_pipeline_inside(problem, placement),
 	};
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		laying->used[l] = 1;

@@ -23,8 +23,13 @@
  * it costs does not depend on how.
  *
  * Where there is a choice, blocks that hold a pinned rank come first, and the others
- * take the first children left, in order. Without avoided devices and pins a block's
- * place is its position.
+ * take the first children left, in the order of their positions. These are counted as
+ * above, but in the order tensor, context, pipeline, data if with that, and not with the
+ * other, devices ascend with ranks counted in the same order: frameworks know these two
+ * orders of ranks, and a launcher wants the ranks of a node to be consecutive. So they
+ * are never on a graph, nor on rings of both dimensions or where devices of a child share a
+ * rail, since there it would matter for the cost. Without avoided devices and pins a
+ * block's place is its position.
  */
 #ifndef NEST_SOLVER_DEVICES_H
 #define NEST_SOLVER_DEVICES_H

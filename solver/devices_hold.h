@@ -40,6 +40,7 @@ struct laying {
 	struct children bad[LEVEL_MAX + 1];
 	struct bound bound[PIN_MAX];
 	uint32_t bound_count;
+	bool pipeline_inside;			/* see devices.h */
 	uint32_t *device;			/* NULL: only whether it fits */
 };
 

@@ -154,10 +154,13 @@ def device_of(plan, coordinate):
     """Depth-first number of the device at a rank's coordinates."""
     factors = plan["placement"]["factors"]
     left = dict(coordinate)
+    inside = plan["placement"]["order"] == "tp-cp-pp-dp"
+    order = ("tensor", "context") + (
+        ("pipeline", "data") if inside else ("data", "pipeline"))
     device, below = 0, 1
     for level, info in enumerate(plan["cluster"]["levels"]):
         position, stride = 0, 1
-        for name in ("tensor", "context", "data", "pipeline"):
+        for name in order:
             factor = factors[name][level]
             position += left[name] % factor * stride
             stride *= factor

@@ -90,6 +90,49 @@ static void test_avoid(void **state)
 	expect(&f, devices, 6);
 }
 
+/* Data 4 and pipeline 2 in a node of eight, data 2 across nodes: with pipeline inside
+ * data the ranks of a node are consecutive, r = p + 2 d on device r. Laid as rank
+ * d + 8 p. Two devices of a child on a rail make the pipeline's stride matter: then
+ * a node's positions are d + 4 p, as on a ring. */
+static void test_pipeline_inside(void **state)
+{
+	const uint32_t inside[] = { 0, 2, 4, 6, 8, 10, 12, 14,
+				    1, 3, 5, 7, 9, 11, 13, 15 };
+	const uint32_t outside[] = { 0, 1, 2, 3, 8, 9, 10, 11,
+				     4, 5, 6, 7, 12, 13, 14, 15 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct fixture f;
+
+		init(&f, 8, 2, 0);
+		f.placement.factor[DIMENSION_DATA][0] = 4;
+		f.placement.factor[DIMENSION_PIPELINE][0] = 2;
+		f.placement.factor[DIMENSION_DATA][1] = 2;
+		f.problem.level[1].rails = i == 1 ? 8 : i == 2 ? 4 : 0;
+		if (i == 3) {
+			f.problem.level[0].kind = LEVEL_RING;
+			f.problem.level[0].wrap = true;
+		}
+		expect(&f, i < 2 ? inside : outside, 16);
+	}
+}
+
+/* Pipeline across nodes below data across racks: neither order ascends while data is
+ * within the node too, and positions stay as they are. */
+static void test_neither_order(void **state)
+{
+	const uint32_t devices[] = { 0, 1, 4, 5, 2, 3, 6, 7 };
+	struct fixture f;
+
+	(void)state;
+	init(&f, 2, 2, 2);
+	f.placement.factor[DIMENSION_DATA][0] = 2;
+	f.placement.factor[DIMENSION_PIPELINE][1] = 2;
+	f.placement.factor[DIMENSION_DATA][2] = 2;
+	expect(&f, devices, 8);
+}
+
 /* The same over racks too: rack 0 cannot. */
 static void test_no_room(void **state)
 {
@@ -286,6 +329,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_avoid),
+		cmocka_unit_test(test_pipeline_inside),
+		cmocka_unit_test(test_neither_order),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_torus),
