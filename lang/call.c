@@ -8,42 +8,37 @@
 
 #include "lang/foreign.h"
 
-const struct ast *declaration_parameters(const struct ast *declaration)
+bool declaration_is_callable(const struct ast *declaration)
 {
-	const struct ast *parameters;
-
 	switch (declaration->kind) {
 	case AST_FUNCTION:
+	case AST_EXTERN:
 	case AST_DEVICE:
 	case AST_TOPOLOGY:
 	case AST_TEMPLATE:
 	case AST_MODEL:
-		parameters = declaration->child[0];
-		break;
-	case AST_EXTERN:
-		parameters = declaration->child[1];
-		break;
+		return true;
 	default:
-		return NULL;
+		return false;
 	}
+}
+
+const struct ast *declaration_parameters(const struct ast *declaration)
+{
+	const struct ast *parameters;
+
+	if (!declaration_is_callable(declaration))
+		return NULL;
+	parameters = declaration->child[declaration->kind == AST_EXTERN];
 	return parameters && parameters->child_count ? parameters : NULL;
 }
 
 const struct ast *declaration_body(const struct ast *declaration)
 {
-	switch (declaration->kind) {
-	case AST_FUNCTION:
-	case AST_DEVICE:
-	case AST_TOPOLOGY:
-	case AST_TEMPLATE:
-	case AST_MODEL:
-		return declaration->child[1];
-	case AST_JOB:
-	case AST_TEST:
+	if (declaration->kind == AST_JOB || declaration->kind == AST_TEST)
 		return declaration->child[0];
-	default:
-		return NULL;
-	}
+	return declaration_is_callable(declaration) &&
+	       declaration->kind != AST_EXTERN ? declaration->child[1] : NULL;
 }
 
 static bool has_default(const struct ast *parameter)

@@ -16,6 +16,8 @@
 /* Most parameters a declaration may have. */
 #define CALL_PARAMETERS_MAX 256u
 
+/* Whether it may stand before `(..)`. */
+bool declaration_is_callable(const struct ast *declaration);
 /* The AST_PARAMETERS of a declaration; NULL when it takes none. */
 const struct ast *declaration_parameters(const struct ast *declaration);
 /* Its body: AST_BODY, or the expression of a function; NULL for an extern. */

@@ -9,6 +9,7 @@
 #include "lang/call.h"
 #include "lang/check_internal.h"
 #include "lang/eval.h"
+#include "lang/name_report.h"
 #include "lang/symbol.h"
 
 /* The item further down in a body around here that gives the name. */
@@ -205,19 +206,8 @@ static void check_free_callee(struct check *check, struct scope *scope,
 
 static bool takes_arguments(const struct binding *binding)
 {
-	if (!binding || !binding->declaration)
-		return false;
-	switch (binding->declaration->kind) {
-	case AST_FUNCTION:
-	case AST_EXTERN:
-	case AST_DEVICE:
-	case AST_TOPOLOGY:
-	case AST_TEMPLATE:
-	case AST_MODEL:
-		return true;
-	default:
-		return false;
-	}
+	return binding && binding->declaration &&
+	       declaration_is_callable(binding->declaration);
 }
 
 static void check_call(struct check *check, struct scope *scope,

@@ -92,12 +92,4 @@ bool eval_step(struct eval *eval, struct span span);
 /* Whether a name can stand after `:` as a type. */
 bool type_is_known(const char *name);
 
-/* "unknown name", with the nearest visible one. Returns false. */
-bool report_unknown_name(struct compilation *compilation,
-			 const struct scope *scope, const char *name,
-			 struct span span);
-/* Reports a name that two imports give. Returns false. */
-bool report_ambiguous_name(struct compilation *compilation,
-			   const struct binding *binding, struct span span);
-
 #endif

@@ -9,6 +9,7 @@
 #include "lang/call.h"
 #include "lang/eval_internal.h"
 #include "lang/module.h"
+#include "lang/name_report.h"
 
 /* ---- built-in functions ---- */
 
@@ -260,23 +261,14 @@ static bool find_callee(struct scope *scope, const struct ast *expression,
 			binding = scope_find_here(outer->module->scope,
 						  expression->name);
 	}
-	if (!binding || binding->rival || !binding->declaration)
+	if (!binding || binding->rival || !binding->declaration ||
+	    !declaration_is_callable(binding->declaration))
 		return false;
-	switch (binding->declaration->kind) {
-	case AST_FUNCTION:
-	case AST_EXTERN:
-	case AST_DEVICE:
-	case AST_TOPOLOGY:
-	case AST_TEMPLATE:
-	case AST_MODEL:
-		callee->kind = VALUE_CALLABLE;
-		callee->span = expression->span;
-		callee->callable.declaration = binding->declaration;
-		callee->callable.home = binding->home;
-		return true;
-	default:
-		return false;
-	}
+	callee->kind = VALUE_CALLABLE;
+	callee->span = expression->span;
+	callee->callable.declaration = binding->declaration;
+	callee->callable.home = binding->home;
+	return true;
 }
 
 static bool report_unknown_function(struct eval *eval, struct scope *scope,

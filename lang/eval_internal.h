@@ -15,6 +15,10 @@ bool eval_steps(struct eval *eval, uint64_t steps, struct span span);
 bool eval_binding(struct eval *eval, struct binding *binding, struct span span,
 		  struct value *value);
 
+/* The value of a name: of what declares it, or the word itself. */
+bool eval_name(struct eval *eval, struct scope *scope,
+	       const struct ast *expression, struct value *value);
+
 /* A declaration that needs no argument is applied; any other value stays. */
 bool eval_force(struct eval *eval, struct span span, struct value *value);
 

@@ -34,8 +34,10 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/diag_text.c \
 	%D%/eval.c \
 	%D%/eval.h \
+	%D%/eval_binding.c \
 	%D%/eval_call.c \
 	%D%/eval_children.c \
+	%D%/eval_demand.c \
 	%D%/eval_graph.c \
 	%D%/eval_graph.h \
 	%D%/eval_graph_whole.c \
@@ -46,6 +48,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/eval_param.c \
 	%D%/eval_record.c \
 	%D%/eval_record.h \
+	%D%/eval_show.c \
 	%D%/eval_topology.c \
 	%D%/eval_with.c \
 	%D%/fix.c \
@@ -71,6 +74,8 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \
+	%D%/name_report.c \
+	%D%/name_report.h \
 	%D%/network_graph.h \
 	%D%/parse.c \
 	%D%/parse.h \
