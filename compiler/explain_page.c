@@ -6,15 +6,16 @@
 
 #include <string.h>
 
+#include "lang/base/path.h"
+
 const struct embedded_file *explain_page(enum diag_code code)
 {
 	const char *name = diag_code_name(code);
 	size_t length = strlen(name);
 
 	for (const struct embedded_file *page = nest_explain; page->path; page++) {
-		const char *file = strrchr(page->path, '/');
+		const char *file = path_name(page->path);
 
-		file = file ? file + 1 : page->path;
 		if (strncmp(file, name, length) == 0 && file[length] == '.')
 			return page;
 	}

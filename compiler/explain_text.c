@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/describe.h"
+#include "lang/base/path.h"
 #include "lang/compilation.h"
 #include "solver/routed.h"
 
@@ -50,14 +51,12 @@ const char *explain_place(const struct explanation *explanation,
 	struct text text = explain_scratch(explanation);
 	const struct source *source;
 	struct place at;
-	const char *slash;
 
 	if (span_is_nowhere(span))
 		return "";
 	source = explanation->compilation->sources.at[span.file];
 	at = source_place(source, span.begin);
-	slash = strrchr(source->name, '/');
-	text_printf(&text, "%s:%u:%u", slash ? slash + 1 : source->name, at.line,
+	text_printf(&text, "%s:%u:%u", path_name(source->name), at.line,
 		    at.column);
 	return text.at;
 }

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 #include "compiler/describe.h"
-#include "compiler/lower.h"
+#include "compiler/extent.h"
+#include "compiler/variable.h"
 
 static const char *const split_names[] = {
 	[IR_SPLIT_NONE] = "none", [IR_SPLIT_TENSOR] = "tensor",

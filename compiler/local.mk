@@ -35,6 +35,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/emit.h \
 	%D%/emit_manifest.c \
 	%D%/emit_megatron.c \
+	%D%/emit_megatron.h \
 	%D%/emit_profile.c \
 	%D%/emit_solver_input.c \
 	%D%/emit_summary.c \
@@ -48,6 +49,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/explain_plan.c \
 	%D%/explain_plan.h \
 	%D%/explain_text.c \
+	%D%/extent.c \
+	%D%/extent.h \
 	%D%/fix_specs.c \
 	%D%/fix_specs.h \
 	%D%/flops.c \
@@ -90,13 +93,18 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_kinds.c \
 	%D%/lower_level.c \
 	%D%/lower_model.c \
+	%D%/lower_needed.c \
 	%D%/lower_objective.c \
+	%D%/lower_operand.c \
 	%D%/lower_operator.c \
 	%D%/lower_operator.h \
+	%D%/lower_parameters.c \
 	%D%/lower_place.c \
 	%D%/lower_plan.c \
 	%D%/lower_precision.c \
 	%D%/lower_predicate.c \
+	%D%/lower_predicate.h \
+	%D%/lower_predicate_unfold.c \
 	%D%/lower_profile.c \
 	%D%/lower_profile.h \
 	%D%/lower_profile_entry.c \
@@ -104,16 +112,23 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_requirement.c \
 	%D%/lower_split.c \
 	%D%/lower_template.c \
+	%D%/lower_template.h \
+	%D%/lower_tensor.c \
 	%D%/lower_topology.c \
 	%D%/matrices.c \
 	%D%/matrices.h \
+	%D%/megatron_architecture.c \
+	%D%/megatron_check.c \
+	%D%/megatron_flag.c \
 	%D%/megatron_flags.def \
 	%D%/megatron_match.c \
 	%D%/megatron_match.h \
 	%D%/megatron_model.c \
 	%D%/megatron_model.h \
+	%D%/megatron_parallelism.c \
 	%D%/megatron_shards.c \
 	%D%/megatron_shards.h \
+	%D%/megatron_training.c \
 	%D%/native.c \
 	%D%/native.h \
 	%D%/network_names.c \

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/extent.h"
 #include "compiler/lower.h"
 #include "lang/call.h"
 

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "compiler/lower.h"
+#include "compiler/lower_predicate.h"
 
 #define OBJECTIVES_MAX OBJECTIVE_MAX
 /* Largest weight: a hundred times the objective. */
@@ -101,7 +101,7 @@ static bool push_preference(struct lower *lower,
 
 	if (!preference_weight(lower, item, &weight) ||
 	    !predicate_compile(builder, item->child[0], &operand) ||
-	    !predicate_truth(builder, &operand))
+	    !operand_want_truth(builder, &operand))
 		return false;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
 		if (!predicate_push(builder, item->span,

@@ -7,7 +7,7 @@
 #ifndef NEST_COMPILER_LOWER_OPERATOR_H
 #define NEST_COMPILER_LOWER_OPERATOR_H
 
-#include "compiler/lower.h"
+#include "compiler/lower_template.h"
 
 #define NAMED_MAX 8
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "compiler/lower.h"
+#include "compiler/lower_predicate.h"
 
 /* Whether a name depends on the plan: a variable, the stages, or a let of the
  * job that was kept aside because it does. */
@@ -153,12 +153,12 @@ static bool require_predicate(struct lower *lower, const struct ast *expression,
 
 	if (condition &&
 	    (!predicate_compile(&builder, condition, &operand) ||
-	     !predicate_truth(&builder, &operand) ||
+	     !operand_want_truth(&builder, &operand) ||
 	     !predicate_push(&builder, condition->span,
 			     (struct predicate_step){ .op = PREDICATE_NOT })))
 		return false;
 	if (!predicate_compile(&builder, expression, &operand) ||
-	    !predicate_truth(&builder, &operand))
+	    !operand_want_truth(&builder, &operand))
 		return false;
 	if (condition &&
 	    !predicate_push(&builder, expression->span,

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "compiler/lower.h"
+#include "compiler/lower_template.h"
 
 static const struct {
 	const char *name;

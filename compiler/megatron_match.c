@@ -32,21 +32,7 @@ bool match_refuse(struct match *match, struct span span, const char *what)
 	return false;
 }
 
-/* The operator that makes a value, if it is of that kind; it then counts as
- * matched. */
-const struct ir_operator *match_take(struct match *match, uint32_t value,
-				      enum ir_operator_kind kind)
-{
-	uint32_t producer = match->class->value[value].producer;
-
-	if (producer == IR_NONE ||
-	    match->class->operator[producer].kind != kind)
-		return NULL;
-	match->used[producer] = true;
-	return &match->class->operator[producer];
-}
-
-/* The same without counting it. */
+/* match_take without counting the operator as matched. */
 static const struct ir_operator *peek(const struct match *match, uint32_t value,
 				      enum ir_operator_kind kind)
 {
@@ -56,6 +42,16 @@ static const struct ir_operator *peek(const struct match *match, uint32_t value,
 	    match->class->operator[producer].kind != kind)
 		return NULL;
 	return &match->class->operator[producer];
+}
+
+const struct ir_operator *match_take(struct match *match, uint32_t value,
+				      enum ir_operator_kind kind)
+{
+	const struct ir_operator *operator = peek(match, value, kind);
+
+	if (operator)
+		match->used[operator - match->class->operator] = true;
+	return operator;
 }
 
 struct span match_span(const struct match *match, uint32_t value)

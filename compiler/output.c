@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/cli.h"
+#include "lang/base/path.h"
 #include "lang/diag.h"
 
 /* Symbolic links that are followed before giving up. */
@@ -71,14 +72,6 @@ static bool write_all(int descriptor, const char *bytes, size_t length)
 	return true;
 }
 
-/* The directory part of a path with its slash; "" when there is none. */
-static const char *directory_of(struct arena *arena, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return arena_copy(arena, path, slash ? (size_t)(slash - path) + 1 : 0);
-}
-
 /* What a path finally names, which need not exist: a rename must replace the
  * file a link points to, not the link. */
 static const char *follow_links(struct arena *arena, const char *path)
@@ -93,7 +86,7 @@ static const char *follow_links(struct arena *arena, const char *path)
 		path = link[0] == '/' ?
 			       arena_copy(arena, link, (size_t)length) :
 			       arena_printf(arena, "%s%s",
-					    directory_of(arena, path), link);
+					    path_directory(arena, path), link);
 	}
 	return path;
 }

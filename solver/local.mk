@@ -155,5 +155,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/strategy_manual.c \
 	%D%/strategy_mcmc.c \
 	%D%/strategy_phaze.c \
+	%D%/trend.c \
+	%D%/trend.h \
 	%D%/view.c \
 	%D%/view.h

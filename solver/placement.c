@@ -8,8 +8,8 @@
 
 #include "solver/devices.h"
 #include "solver/linear.h"
-#include "solver/range.h"
 #include "solver/share.h"
+#include "solver/trend.h"
 
 static bool line_is_covered(const struct network_line *line,
 			    const struct network_line *by)

@@ -7,24 +7,26 @@
 #include <assert.h>
 #include <math.h>
 
-static bool op_is_binary(enum predicate_op op)
-{
-	return op >= PREDICATE_ADD;
-}
-
 static bool is_true(double number)
 {
 	return number != 0 && !isnan(number);
 }
 
-static double variable_value(const struct predicate_step *step,
-			     const struct predicate_input *input)
+static double apply_leaf(const struct predicate_step *step,
+			 const struct predicate_input *input)
 {
+	if (step->op == PREDICATE_CONSTANT)
+		return step->number;
 	if (step->variable != VARIABLE_STAGE_LAYERS)
 		return input->value[step->variable];
 	if (!input->stage_layers || step->index >= input->stage_count)
 		return NAN;
 	return input->stage_layers[step->index];
+}
+
+static double apply_unary(enum predicate_op op, double a)
+{
+	return op == PREDICATE_NEGATE ? -a : !is_true(a);
 }
 
 static double apply_binary(enum predicate_op op, double a, double b)
@@ -76,24 +78,19 @@ double predicate_evaluate(const struct predicate *predicate,
 	for (uint32_t i = 0; i < predicate->step_count; i++) {
 		const struct predicate_step *step = &predicate->step[i];
 
-		switch (step->op) {
-		case PREDICATE_CONSTANT:
-			stack[depth++] = step->number;
+		double *top;
+
+		depth += 1 - predicate_operands(step->op);
+		top = &stack[depth - 1];
+		switch (predicate_operands(step->op)) {
+		case 0:
+			*top = apply_leaf(step, input);
 			break;
-		case PREDICATE_VARIABLE:
-			stack[depth++] = variable_value(step, input);
-			break;
-		case PREDICATE_NEGATE:
-			stack[depth - 1] = -stack[depth - 1];
-			break;
-		case PREDICATE_NOT:
-			stack[depth - 1] = !is_true(stack[depth - 1]);
+		case 1:
+			*top = apply_unary(step->op, *top);
 			break;
 		default:
-			depth--;
-			stack[depth - 1] = apply_binary(step->op,
-							stack[depth - 1],
-							stack[depth]);
+			*top = apply_binary(step->op, top[0], top[1]);
 			break;
 		}
 	}
@@ -109,17 +106,13 @@ bool predicate_is_valid(const struct predicate *predicate)
 		return false;
 	for (uint32_t i = 0; i < predicate->step_count; i++) {
 		const struct predicate_step *step = &predicate->step[i];
-		uint32_t wanted = 0;
+		uint32_t wanted = predicate_operands(step->op);
 
 		if ((unsigned)step->op > PREDICATE_OR)
 			return false;
 		if (step->op == PREDICATE_VARIABLE &&
 		    (unsigned)step->variable >= VARIABLE_COUNT)
 			return false;
-		if (op_is_binary(step->op))
-			wanted = 2;
-		else if (step->op == PREDICATE_NEGATE || step->op == PREDICATE_NOT)
-			wanted = 1;
 		if (depth < wanted)
 			return false;
 		depth += 1 - wanted;

@@ -61,13 +61,29 @@ enum predicate_op {
 	PREDICATE_OR
 };
 
+/* How many numbers an operation takes from the stack; it leaves one. */
+static inline uint32_t predicate_operands(enum predicate_op op)
+{
+	switch (op) {
+	case PREDICATE_CONSTANT:
+	case PREDICATE_VARIABLE:
+		return 0;
+	case PREDICATE_NEGATE:
+	case PREDICATE_NOT:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
 struct predicate_step {
 	enum predicate_op op;
-	enum plan_variable variable;
-	uint32_t index;
-	double number;
+	enum plan_variable variable;	/* of PREDICATE_VARIABLE */
+	uint32_t index;			/* of the stage, of VARIABLE_STAGE_LAYERS */
+	double number;			/* of PREDICATE_CONSTANT */
 };
 
+/* Numbers that a program may have on its stack at once. */
 #define PREDICATE_STACK_MAX 64
 
 struct predicate {

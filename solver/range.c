@@ -4,10 +4,11 @@
  * is not worth the trouble the answer is "anything".
  */
 #include "solver/range.h"
-#include "solver/most.h"
 
 #include <assert.h>
 #include <math.h>
+
+#include "solver/most.h"
 
 static const struct range anything = { -INFINITY, INFINITY, true };
 
@@ -113,6 +114,35 @@ static struct range compare(enum predicate_op op, struct range a, struct range b
 	}
 }
 
+static struct range variable_range(const struct predicate_step *step,
+				   const struct range_input *input)
+{
+	if (step->variable != VARIABLE_STAGE_LAYERS)
+		return input->value[step->variable];
+	if (!input->stages_known)
+		return (struct range){ 0, INFINITY, true };
+	if (step->index >= input->stage_count)
+		return (struct range){ NAN, NAN, true };
+	if (!input->stage_layers)
+		return (struct range){ 0, INFINITY, false };
+	return input->stage_layers[step->index];
+}
+
+static struct range apply_leaf(const struct predicate_step *step,
+			       const struct range_input *input)
+{
+	if (step->op == PREDICATE_CONSTANT)
+		return range_point(step->number);
+	return tidy(variable_range(step, input));
+}
+
+static struct range apply_unary(enum predicate_op op, struct range a)
+{
+	if (op == PREDICATE_NEGATE)
+		return (struct range){ -a.high, -a.low, a.may_nan };
+	return truth(!possibly_true(a), !surely_true(a));
+}
+
 static struct range apply_binary(enum predicate_op op, struct range a,
 				 struct range b)
 {
@@ -143,20 +173,6 @@ static struct range apply_binary(enum predicate_op op, struct range a,
 	}
 }
 
-static struct range variable_range(const struct predicate_step *step,
-				   const struct range_input *input)
-{
-	if (step->variable != VARIABLE_STAGE_LAYERS)
-		return input->value[step->variable];
-	if (!input->stages_known)
-		return (struct range){ 0, INFINITY, true };
-	if (step->index >= input->stage_count)
-		return (struct range){ NAN, NAN, true };
-	if (!input->stage_layers)
-		return (struct range){ 0, INFINITY, false };
-	return input->stage_layers[step->index];
-}
-
 struct range range_evaluate(const struct predicate *predicate,
 			    const struct range_input *input)
 {
@@ -165,138 +181,22 @@ struct range range_evaluate(const struct predicate *predicate,
 
 	for (uint32_t i = 0; i < predicate->step_count; i++) {
 		const struct predicate_step *step = &predicate->step[i];
-		struct range top;
+		struct range *top;
 
-		switch (step->op) {
-		case PREDICATE_CONSTANT:
-			stack[depth++] = range_point(step->number);
+		depth += 1 - predicate_operands(step->op);
+		top = &stack[depth - 1];
+		switch (predicate_operands(step->op)) {
+		case 0:
+			*top = apply_leaf(step, input);
 			break;
-		case PREDICATE_VARIABLE:
-			stack[depth++] = tidy(variable_range(step, input));
-			break;
-		case PREDICATE_NEGATE:
-			top = stack[depth - 1];
-			stack[depth - 1] = (struct range){ -top.high, -top.low,
-							   top.may_nan };
-			break;
-		case PREDICATE_NOT:
-			top = stack[depth - 1];
-			stack[depth - 1] = truth(!possibly_true(top),
-						 !surely_true(top));
+		case 1:
+			*top = apply_unary(step->op, *top);
 			break;
 		default:
-			depth--;
-			stack[depth - 1] = apply_binary(step->op,
-							stack[depth - 1],
-							stack[depth]);
+			*top = apply_binary(step->op, top[0], top[1]);
 			break;
 		}
 	}
 	assert(depth == 1);
 	return stack[0];
-}
-
-/* Trend and sign of a value on the stack. */
-struct motion {
-	enum trend trend;
-	bool nonnegative;
-};
-
-static enum trend flip(enum trend trend)
-{
-	return trend == TREND_UP ? TREND_DOWN :
-	       trend == TREND_DOWN ? TREND_UP : trend;
-}
-
-/* Of a function that does not decrease in either argument. */
-static enum trend both(enum trend a, enum trend b)
-{
-	if (a == TREND_NONE)
-		return b;
-	return b == TREND_NONE || a == b ? a : TREND_ANY;
-}
-
-/* Of any function. */
-static enum trend either(enum trend a, enum trend b)
-{
-	return a == TREND_NONE && b == TREND_NONE ? TREND_NONE : TREND_ANY;
-}
-
-static struct motion move_binary(enum predicate_op op, struct motion a,
-				 struct motion b)
-{
-	bool nonnegative = a.nonnegative && b.nonnegative;
-
-	switch (op) {
-	case PREDICATE_ADD:
-	case PREDICATE_AND:
-	case PREDICATE_OR:
-		return (struct motion){ both(a.trend, b.trend),
-					nonnegative || op != PREDICATE_ADD };
-	case PREDICATE_SUBTRACT:
-		return (struct motion){ both(a.trend, flip(b.trend)), false };
-	case PREDICATE_MULTIPLY:
-		return (struct motion){ nonnegative ? both(a.trend, b.trend) :
-						      either(a.trend, b.trend),
-					nonnegative };
-	case PREDICATE_DIVIDE:
-		return (struct motion){ nonnegative && b.trend == TREND_NONE ?
-						a.trend :
-						either(a.trend, b.trend),
-					nonnegative };
-	case PREDICATE_LESS:
-	case PREDICATE_LESS_EQUAL:
-		return (struct motion){ both(flip(a.trend), b.trend), true };
-	case PREDICATE_GREATER:
-	case PREDICATE_GREATER_EQUAL:
-		return (struct motion){ both(a.trend, flip(b.trend)), true };
-	default:
-		return (struct motion){ either(a.trend, b.trend), false };
-	}
-}
-
-static struct motion move_variable(enum plan_variable variable)
-{
-	switch (variable) {
-	case VARIABLE_TIME:
-	case VARIABLE_COST:
-	case VARIABLE_ENERGY:
-		return (struct motion){ TREND_UP, true };
-	case VARIABLE_BUBBLE:
-		return (struct motion){ TREND_ANY, true };
-	default:
-		return (struct motion){ TREND_NONE, true };
-	}
-}
-
-enum trend predicate_trend(const struct predicate *predicate)
-{
-	struct motion stack[PREDICATE_STACK_MAX];
-	uint32_t depth = 0;
-
-	for (uint32_t i = 0; i < predicate->step_count; i++) {
-		const struct predicate_step *step = &predicate->step[i];
-
-		switch (step->op) {
-		case PREDICATE_CONSTANT:
-			stack[depth++] = (struct motion){ TREND_NONE,
-							  step->number >= 0 };
-			break;
-		case PREDICATE_VARIABLE:
-			stack[depth++] = move_variable(step->variable);
-			break;
-		case PREDICATE_NEGATE:
-		case PREDICATE_NOT:
-			stack[depth - 1].trend = flip(stack[depth - 1].trend);
-			stack[depth - 1].nonnegative = step->op == PREDICATE_NOT;
-			break;
-		default:
-			depth--;
-			stack[depth - 1] = move_binary(step->op, stack[depth - 1],
-						       stack[depth]);
-			break;
-		}
-	}
-	assert(depth == 1);
-	return stack[0].trend;
 }

@@ -52,10 +52,4 @@ static inline bool range_is_true(struct range range)
 	return !range.may_nan && (range.low > 0 || range.high < 0);
 }
 
-/* How a program's result moves when the plan stays what it is and only takes
- * longer (time, cost, energy grow). Bubble may go either way. */
-enum trend { TREND_NONE, TREND_UP, TREND_DOWN, TREND_ANY };
-
-enum trend predicate_trend(const struct predicate *predicate);
-
 #endif

@@ -13,6 +13,13 @@ const char *path_directory(struct arena *arena, const char *path)
 	return slash ? arena_copy(arena, path, (size_t)(slash - path) + 1) : "";
 }
 
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 const char *path_join(struct arena *arena, const char *directory,
 		      const char *path)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "compiler/lower.h"
+#include "compiler/extent.h"
 
 enum { AXES = 5, ROUNDS = 20000 };
 

@@ -13,6 +13,7 @@
 
 #include "solver/predicate.h"
 #include "solver/range.h"
+#include "solver/trend.h"
 
 #define NUMBER(n) { .op = PREDICATE_CONSTANT, .number = (n) }
 #define VALUE(v) { .op = PREDICATE_VARIABLE, .variable = VARIABLE_##v }
