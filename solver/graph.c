@@ -114,16 +114,28 @@ bool graph_is_too_large(const struct graph *graph, struct arena *scratch)
 
 /* ---- tables ---- */
 
-static uint64_t lead_bit(const struct graph *graph, uint32_t root, uint32_t link)
+static uint64_t lead_bit(const struct graph *graph, uint32_t root, uint32_t at)
 {
-	return (uint64_t)root * graph->link_count + link;
+	return (uint64_t)root * graph->link_count + at;
 }
 
-bool graph_leads(const struct graph *graph, uint32_t root, uint32_t link)
+bool graph_leads(const struct graph *graph, uint32_t root, uint32_t at)
 {
-	uint64_t bit = lead_bit(graph, root, link);
+	uint64_t bit = lead_bit(graph, root, at);
 
-	return graph->leads[bit / 8] >> (bit % 8) & 1;
+	return graph->leads[bit / 64] >> (bit % 64) & 1;
+}
+
+/* The table has a word more than it needs. */
+uint64_t graph_leads_of(const struct graph *graph, uint32_t root, uint32_t at,
+			uint32_t count)
+{
+	uint64_t bit = lead_bit(graph, root, at);
+	uint64_t bits = graph->leads[bit / 64] >> (bit % 64);
+
+	if (bit % 64)
+		bits |= graph->leads[bit / 64 + 1] << (64 - bit % 64);
+	return count < 64 ? bits & ((UINT64_C(1) << count) - 1) : bits;
 }
 
 static uint16_t *hops_row(const struct graph *graph, uint32_t root)
@@ -186,11 +198,9 @@ static void mark_links(struct graph *graph, uint32_t root, uint32_t vertex,
 			if (!pass && whole < least)
 				least = whole;
 			if (pass && whole <= least * (1 + SAME_LATENCY)) {
-				uint64_t bit = lead_bit(graph, root,
-							graph->out[i]);
+				uint64_t bit = lead_bit(graph, root, i);
 
-				graph->leads[bit / 8] |=
-					(uint8_t)(1u << bit % 8);
+				graph->leads[bit / 64] |= UINT64_C(1) << bit % 64;
 			}
 		}
 	}
@@ -242,9 +252,9 @@ bool graph_prepare(struct graph *graph, struct arena *arena)
 	graph->hops = ARENA_ARRAY(arena, uint16_t,
 				  (size_t)graph->root_count *
 					  graph->core_count + 1);
-	graph->leads = ARENA_ARRAY(arena, uint8_t,
+	graph->leads = ARENA_ARRAY(arena, uint64_t,
 				   (size_t)graph->root_count *
-					   graph->link_count / 8 + 1);
+					   graph->link_count / 64 + 2);
 	queue = ARENA_ARRAY(arena, uint32_t, graph->vertex_count + 1);
 	latency_s = ARENA_ARRAY(arena, double, graph->core_count + 1);
 	graph->hops_most = 0;
@@ -272,6 +282,20 @@ static void way_add(const struct graph *graph, uint32_t link, bool stays,
 		way->rate_Bps = at->rate_Bps;
 }
 
+/* The first link out of a vertex, other than the root, that leads on. */
+static uint32_t first_lead(const struct graph *graph, uint32_t root, uint32_t vertex)
+{
+	uint32_t i = graph->out_first[vertex], end = graph->out_first[vertex + 1];
+
+	for (;;) {
+		uint64_t bits = graph_leads_of(graph, root, i, end - i);
+
+		if (bits)
+			return i + (uint32_t)__builtin_ctzll(bits);
+		i += 64;
+	}
+}
+
 struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to)
 {
 	struct graph_way way = { .rate_Bps = INFINITY };
@@ -284,187 +308,12 @@ struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to
 	if (a->up != GRAPH_NONE)
 		way_add(graph, a->up, a->root == b->root, &way);
 	while (v != b->root) {
-		uint32_t i = graph->out_first[v];
+		uint32_t i = first_lead(graph, root, v);
 
-		while (!graph_leads(graph, root, graph->out[i]))
-			i++;
 		way_add(graph, graph->out[i], false, &way);
 		v = graph->link[graph->out[i]].to;
 	}
 	if (b->down != GRAPH_NONE)
 		way_add(graph, b->down, a->root == b->root, &way);
 	return way;
-}
-
-/* ---- flows ---- */
-
-/* A walk from the sources of one destination, farthest vertices first. Each
- * vertex waits in the list of its distance with what it has to send on. */
-struct walk {
-	const struct graph *graph;
-	double *bytes;			/* by vertex in the core */
-	uint32_t *next;			/* the list's next vertex */
-	uint32_t *head;			/* by distance */
-	bool *waits;
-	bool brief;			/* by the protocol for short messages */
-	double *load_s;			/* by link: seconds of its rate */
-	struct graph_time *most;	/* NULL: loads are added; else the largest met */
-};
-
-static void walk_init(struct walk *walk, const struct graph *graph,
-		      struct arena *arena)
-{
-	*walk = (struct walk){
-		.graph = graph,
-		.bytes = ARENA_ARRAY(arena, double, graph->core_count + 1),
-		.next = ARENA_ARRAY(arena, uint32_t, graph->core_count + 1),
-		.head = ARENA_ARRAY(arena, uint32_t, graph->hops_most + 2),
-		.waits = ARENA_ARRAY(arena, bool, graph->core_count + 1),
-		.load_s = ARENA_ARRAY(arena, double, graph->link_count + 1),
-	};
-	for (uint32_t i = 0; i < graph->hops_most + 2; i++)
-		walk->head[i] = GRAPH_NONE;
-}
-
-static void walk_link(struct walk *walk, uint32_t link, double bytes)
-{
-	const struct graph_link *at = &walk->graph->link[link];
-
-	if (!walk->most)
-		walk->load_s[link] += bytes / (walk->brief ? at->short_rate_Bps :
-							     at->rate_Bps);
-	else if (walk->load_s[link] > walk->most->time_s)
-		*walk->most = (struct graph_time){ walk->load_s[link], link };
-}
-
-static void walk_wait(struct walk *walk, uint32_t root, uint32_t vertex,
-		      double bytes)
-{
-	const struct graph *graph = walk->graph;
-	uint32_t at = graph->core_of[vertex];
-	uint32_t hop = hops_row(graph, root)[at];
-
-	walk->bytes[at] += bytes;
-	if (walk->waits[at])
-		return;
-	walk->waits[at] = true;
-	walk->next[at] = walk->head[hop];
-	walk->head[hop] = vertex;
-}
-
-/* Shares out what a vertex has among the links that lead on. */
-static void walk_on(struct walk *walk, uint32_t root, uint32_t vertex)
-{
-	const struct graph *graph = walk->graph;
-	uint32_t at = graph->core_of[vertex];
-	uint64_t shares = 0;
-
-	for (uint32_t i = graph->out_first[vertex];
-	     i < graph->out_first[vertex + 1]; i++)
-		if (graph_leads(graph, root, graph->out[i]))
-			shares += graph->link[graph->out[i]].count;
-	for (uint32_t i = graph->out_first[vertex];
-	     i < graph->out_first[vertex + 1]; i++) {
-		const struct graph_link *link = &graph->link[graph->out[i]];
-		double bytes;
-
-		if (!graph_leads(graph, root, graph->out[i]))
-			continue;
-		bytes = walk->bytes[at] * link->count / (double)shares;
-		walk_link(walk, graph->out[i], bytes);
-		walk_wait(walk, root, link->to, bytes);
-	}
-}
-
-/* All flows to one destination. */
-static void walk_to(struct walk *walk, const struct graph_flow *flow,
-		    uint32_t count)
-{
-	const struct graph *graph = walk->graph;
-	const struct graph_device *to = &graph->device[flow->to];
-	uint32_t root = graph->root_of[to->root];
-	double whole = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct graph_device *from = &graph->device[flow[i].from];
-
-		if (flow[i].from == flow[i].to || flow[i].bytes <= 0)
-			continue;
-		if (from->up != GRAPH_NONE)
-			walk_link(walk, from->up, flow[i].bytes);
-		walk_wait(walk, root, from->root, flow[i].bytes);
-		whole += flow[i].bytes;
-	}
-	for (uint32_t hop = graph->hops_most + 1; hop-- > 0;) {
-		uint32_t v = walk->head[hop];
-
-		walk->head[hop] = GRAPH_NONE;
-		while (v != GRAPH_NONE) {
-			uint32_t at = graph->core_of[v];
-
-			if (hop)
-				walk_on(walk, root, v);
-			walk->bytes[at] = 0;
-			walk->waits[at] = false;
-			v = walk->next[at];
-		}
-	}
-	if (whole > 0 && to->down != GRAPH_NONE)
-		walk_link(walk, to->down, whole);
-}
-
-/* Sorts by class, then destination, keeping the order otherwise; by counting,
- * once for each. */
-static void sort_flows(struct graph_flow *flow, uint32_t count, uint32_t keys,
-		       bool by_class, struct arena *scratch)
-{
-	struct arena_mark mark = arena_mark(scratch);
-	struct graph_flow *copy = ARENA_ARRAY(scratch, struct graph_flow, count + 1);
-	uint32_t *first = ARENA_ARRAY(scratch, uint32_t, keys + 1);
-
-	for (uint32_t i = 0; i < count; i++)
-		first[(by_class ? flow[i].class : flow[i].to) + 1]++;
-	for (uint32_t k = 0; k < keys; k++)
-		first[k + 1] += first[k];
-	for (uint32_t i = 0; i < count; i++)
-		copy[first[by_class ? flow[i].class : flow[i].to]++] = flow[i];
-	if (count)
-		memcpy(flow, copy, count * sizeof(*flow));
-	arena_rewind(scratch, mark);
-}
-
-/* How many flows from here on share class and destination. */
-static uint32_t together(const struct graph_flow *flow, uint32_t count)
-{
-	uint32_t n = 1;
-
-	while (n < count && flow[n].to == flow->to &&
-	       flow[n].class == flow->class)
-		n++;
-	return n;
-}
-
-void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, bool brief, struct graph_time *time,
-		 uint32_t class_count, struct arena *scratch)
-{
-	struct arena_mark mark = arena_mark(scratch);
-	struct walk walk;
-
-	walk_init(&walk, graph, scratch);
-	walk.brief = brief;
-	sort_flows(flow, count, graph->device_count, false, scratch);
-	sort_flows(flow, count, class_count, true, scratch);
-	for (uint32_t c = 0; c < class_count; c++)
-		time[c] = (struct graph_time){ 0, GRAPH_NONE };
-	for (uint32_t i = 0, n; i < count; i += n) {
-		n = together(&flow[i], count - i);
-		walk_to(&walk, &flow[i], n);
-	}
-	for (uint32_t i = 0, n; i < count; i += n) {
-		n = together(&flow[i], count - i);
-		walk.most = &time[flow[i].class];
-		walk_to(&walk, &flow[i], n);
-	}
-	arena_rewind(scratch, mark);
 }

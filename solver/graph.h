@@ -74,7 +74,7 @@ struct graph {
 	uint32_t *root;			/* vertices */
 	uint32_t root_count;
 	uint16_t *hops;			/* root x core: links on the way to the root */
-	uint8_t *leads;			/* root x link, as bits: on a way to the root */
+	uint64_t *leads;		/* root x place in out, as bits: on a way to the root */
 	uint32_t hops_most;
 	/* Two devices of which the first cannot reach the second, else GRAPH_NONE. */
 	uint32_t lost_from, lost_to;
@@ -98,25 +98,5 @@ struct graph_way {
 };
 
 struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to);
-
-struct graph_flow {
-	uint32_t from, to;		/* devices */
-	double bytes;
-	uint32_t class;			/* whose time it counts for */
-};
-
-/* What flows of one class take, and the link that decides it (GRAPH_NONE: they have
- * no bytes). */
-struct graph_time {
-	double time_s;
-	uint32_t link;
-};
-
-/* Flows that run at once, `brief`: by the protocol for short messages. time[c] becomes
- * that of the most loaded of the links that flows of class c use, with the load of all
- * flows. The order of `flow` is changed. */
-void graph_flows(const struct graph *graph, struct graph_flow *flow,
-		 uint32_t count, bool brief, struct graph_time *time,
-		 uint32_t class_count, struct arena *scratch);
 
 #endif

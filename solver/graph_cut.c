@@ -153,9 +153,9 @@ static bool shares_roots(const struct graph *graph,
 /* Adds a link out of a child to all siblings that it leads to. */
 static void add_link(const struct graph *graph, const struct graph_owners *owners,
 		     const struct ends *ends, uint32_t level, uint32_t fanout,
-		     uint32_t number, double *pair)
+		     uint32_t at, double *pair)
 {
-	const struct graph_link *link = &graph->link[number];
+	const struct graph_link *link = &graph->link[graph->out[at]];
 	uint32_t from = owners->owner[level][link->from];
 	uint32_t added = GRAPH_NONE;
 
@@ -163,7 +163,7 @@ static void add_link(const struct graph *graph, const struct graph_owners *owner
 		uint32_t to = ends->place[i] / owners->below[level];
 
 		if (to == added || to == from || to / fanout != from / fanout ||
-		    !graph_leads(graph, ends->root[i], number))
+		    !graph_leads(graph, ends->root[i], at))
 			continue;
 		pair[(size_t)from * fanout + to % fanout] += link->rate_Bps;
 		added = to;
@@ -181,7 +181,7 @@ static double widest_pair(const struct graph *graph,
 	double widest = 0;
 
 	for (uint32_t i = 0; i < graph->link_count; i++) {
-		const struct graph_link *link = &graph->link[i];
+		const struct graph_link *link = &graph->link[graph->out[i]];
 
 		if (owner[link->from] < count &&
 		    owner[link->to] != owner[link->from] &&

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/graph_flows.h"
 #include "solver/most.h"
 
 /* Flows of one pattern while they are listed. */
@@ -15,12 +16,14 @@ struct pattern {
 	const struct graph_groups *groups;
 	struct arena *scratch;
 	struct graph_flow *flow;
-	uint32_t count, capacity;
-	struct graph_time *time;	/* by class */
+	uint32_t count;
+	/* By class; of two things, the second is by the protocol for short messages. */
+	uint32_t protocols;
+	struct protocol_lines *lines[2];
+	struct graph_time *time[2];
 	double *latency_s;
-	double *overhead_s;
-	struct graph_time *longest;	/* of the levels, by class */
-	bool brief;			/* by the protocol for short messages */
+	double *overhead_s[2];
+	struct graph_time *longest;	/* of the levels */
 };
 
 static void pattern_init(struct pattern *pattern, const struct graph *graph,
@@ -33,26 +36,32 @@ static void pattern_init(struct pattern *pattern, const struct graph *graph,
 		.graph = graph,
 		.groups = groups,
 		.scratch = scratch,
-		.time = ARENA_ARRAY(scratch, struct graph_time, classes),
+		.protocols = graph->has_short ? 2 : 1,
 		.latency_s = ARENA_ARRAY(scratch, double, classes),
-		.overhead_s = ARENA_ARRAY(scratch, double, classes),
 		.longest = ARENA_ARRAY(scratch, struct graph_time, classes),
 	};
+	for (uint32_t i = 0; i < pattern->protocols; i++) {
+		pattern->lines[i] = ARENA_ARRAY(scratch, struct protocol_lines,
+						classes);
+		pattern->time[i] = ARENA_ARRAY(scratch, struct graph_time,
+					       classes);
+		pattern->overhead_s[i] = ARENA_ARRAY(scratch, double, classes);
+	}
 }
 
 static void pattern_start(struct pattern *pattern, uint64_t capacity)
 {
 	pattern->flow = ARENA_ARRAY(pattern->scratch, struct graph_flow,
 				    capacity + 1);
-	pattern->capacity = (uint32_t)capacity;
 	pattern->count = 0;
 }
 
 static void pattern_run(struct pattern *pattern)
 {
-	graph_flows(pattern->graph, pattern->flow, pattern->count, pattern->brief,
-		    pattern->time, pattern->groups->class_count,
-		    pattern->scratch);
+	graph_flows(pattern->graph, pattern->flow, pattern->count,
+		    pattern->time[0],
+		    pattern->protocols > 1 ? pattern->time[1] : NULL,
+		    pattern->groups->class_count, pattern->scratch);
 }
 
 static uint32_t device_at(const struct pattern *pattern, uint32_t group,
@@ -79,10 +88,12 @@ static double hop_s(struct pattern *pattern, uint32_t group, uint32_t from,
 	struct graph_way way = graph_way(pattern->graph,
 					 device_at(pattern, group, from),
 					 device_at(pattern, group, to));
-	double *overhead = &pattern->overhead_s[pattern->groups->class[group]];
+	uint32_t class = pattern->groups->class[group];
 
-	*overhead = most(*overhead, pattern->brief ? way.short_overhead_s :
-						     way.overhead_s);
+	for (uint32_t i = 0; i < pattern->protocols; i++)
+		pattern->overhead_s[i][class] = most(
+			pattern->overhead_s[i][class],
+			i ? way.short_overhead_s : way.overhead_s);
 	return way.latency_s;
 }
 
@@ -200,14 +211,21 @@ static void run_level(struct pattern *pattern, uint32_t l)
 	pattern_run(pattern);
 }
 
-static void line_add(struct network_line *line, double latency_s, double s)
+/* Adds what has been run to a line of a reduce-scatter of each class. */
+static void add_half(struct pattern *pattern, uint32_t which)
 {
-	line->latency_s += latency_s;
-	line->s_per_byte += s;
+	for (uint32_t i = 0; i < pattern->protocols; i++) {
+		for (uint32_t c = 0; c < pattern->groups->class_count; c++) {
+			struct network_line *line =
+				&pattern->lines[i][c].half[which];
+
+			line->latency_s += pattern->latency_s[c];
+			line->s_per_byte += pattern->time[i][c].time_s;
+		}
+	}
 }
 
-static void lines_hierarchical(struct pattern *pattern,
-			       struct protocol_lines *lines)
+static void lines_hierarchical(struct pattern *pattern)
 {
 	const struct graph_groups *groups = pattern->groups;
 
@@ -217,14 +235,11 @@ static void lines_hierarchical(struct pattern *pattern,
 		if (groups->members[l] > 1) {
 			run_level(pattern, l);
 			level_latency(pattern, l, true);
-			for (uint32_t c = 0; c < groups->class_count; c++) {
-				line_add(&lines[c].half[1],
-					 pattern->latency_s[c],
-					 pattern->time[c].time_s);
-				if (pattern->time[c].time_s >
+			add_half(pattern, 1);
+			for (uint32_t c = 0; c < groups->class_count; c++)
+				if (pattern->time[0][c].time_s >
 				    pattern->longest[c].time_s)
-					pattern->longest[c] = pattern->time[c];
-			}
+					pattern->longest[c] = pattern->time[0][c];
 		}
 		arena_rewind(pattern->scratch, mark);
 	}
@@ -263,7 +278,7 @@ static double ring_latency(struct pattern *pattern, uint32_t g, uint32_t k)
 	return sum - shortest;
 }
 
-static void lines_ring(struct pattern *pattern, struct protocol_lines *lines)
+static void lines_ring(struct pattern *pattern)
 {
 	const struct graph_groups *groups = pattern->groups;
 	uint32_t n = groups->size;
@@ -287,9 +302,7 @@ static void lines_ring(struct pattern *pattern, struct protocol_lines *lines)
 	}
 	pattern_run(pattern);
 	keep_most(groups, of_group, pattern->latency_s);
-	for (uint32_t c = 0; c < groups->class_count; c++)
-		line_add(&lines[c].half[0], pattern->latency_s[c],
-			 pattern->time[c].time_s);
+	add_half(pattern, 0);
 }
 
 /* ---- trees ---- */
@@ -354,7 +367,19 @@ static void list_trees(struct pattern *pattern, uint32_t g, uint32_t k,
 	}
 }
 
-static void tree_latency(struct pattern *pattern, struct protocol_lines *lines)
+static void add_tree_latency(struct pattern *pattern, double hops)
+{
+	for (uint32_t i = 0; i < pattern->protocols; i++) {
+		for (uint32_t c = 0; c < pattern->groups->class_count; c++) {
+			double whole = hops * pattern->latency_s[c];
+
+			pattern->lines[i][c].all_reduce[2].latency_s += 2 * whole;
+			pattern->lines[i][c].broadcast.latency_s += whole;
+		}
+	}
+}
+
+static void tree_latency(struct pattern *pattern)
 {
 	const struct graph_groups *groups = pattern->groups;
 
@@ -364,18 +389,13 @@ static void tree_latency(struct pattern *pattern, struct protocol_lines *lines)
 
 		if (groups->members[l] > 1) {
 			level_latency(pattern, l, false);
-			for (uint32_t c = 0; c < groups->class_count; c++) {
-				double whole = hops * pattern->latency_s[c];
-
-				lines[c].all_reduce[2].latency_s += 2 * whole;
-				lines[c].broadcast.latency_s += whole;
-			}
+			add_tree_latency(pattern, hops);
 		}
 		arena_rewind(pattern->scratch, mark);
 	}
 }
 
-static void lines_tree(struct pattern *pattern, struct protocol_lines *lines)
+static void lines_tree(struct pattern *pattern)
 {
 	const struct graph_groups *groups = pattern->groups;
 	uint32_t copies = inside_of(groups, top_level(groups));
@@ -389,36 +409,48 @@ static void lines_tree(struct pattern *pattern, struct protocol_lines *lines)
 					list_trees(pattern, g, k, l,
 						   1.0 / copies);
 	pattern_run(pattern);
-	for (uint32_t c = 0; c < groups->class_count; c++)
-		lines[c].all_reduce[2].s_per_byte = 2 * pattern->time[c].time_s;
-	tree_latency(pattern, lines);
+	for (uint32_t i = 0; i < pattern->protocols; i++)
+		for (uint32_t c = 0; c < groups->class_count; c++)
+			pattern->lines[i][c].all_reduce[2].s_per_byte =
+				2 * pattern->time[i][c].time_s;
+	tree_latency(pattern);
 }
 
 /* ---- all to all ---- */
 
-static void lines_direct(struct pattern *pattern, struct protocol_lines *lines)
+/* The time of the levels, unless it is routed. */
+static void set_direct(struct pattern *pattern, bool routed)
+{
+	for (uint32_t i = 0; i < pattern->protocols; i++) {
+		for (uint32_t c = 0; c < pattern->groups->class_count; c++) {
+			struct protocol_lines *lines = &pattern->lines[i][c];
+
+			lines->all_to_all = lines->half[1];
+			if (routed)
+				lines->all_to_all.s_per_byte =
+					pattern->time[i][c].time_s;
+		}
+	}
+}
+
+static void lines_direct(struct pattern *pattern)
 {
 	const struct graph_groups *groups = pattern->groups;
 	uint64_t flows = (uint64_t)groups->count * groups->size *
 			 (groups->size - 1);
+	bool routed = groups->direct && flows <= GRAPH_DIRECT_MAX;
 
-	if (!groups->direct || flows > GRAPH_DIRECT_MAX) {
-		for (uint32_t c = 0; c < groups->class_count; c++)
-			lines[c].all_to_all = lines[c].half[1];
-		return;
+	if (routed) {
+		pattern_start(pattern, flows);
+		for (uint32_t g = 0; g < groups->count; g++)
+			for (uint32_t a = 0; a < groups->size; a++)
+				for (uint32_t b = 0; b < groups->size; b++)
+					if (a != b)
+						add_flow(pattern, g, a, b,
+							 1.0 / groups->size);
+		pattern_run(pattern);
 	}
-	pattern_start(pattern, flows);
-	for (uint32_t g = 0; g < groups->count; g++)
-		for (uint32_t a = 0; a < groups->size; a++)
-			for (uint32_t b = 0; b < groups->size; b++)
-				if (a != b)
-					add_flow(pattern, g, a, b,
-						 1.0 / groups->size);
-	pattern_run(pattern);
-	for (uint32_t c = 0; c < groups->class_count; c++) {
-		lines[c].all_to_all.latency_s = lines[c].half[1].latency_s;
-		lines[c].all_to_all.s_per_byte = pattern->time[c].time_s;
-	}
+	set_direct(pattern, routed);
 }
 
 /* ---- all of them ---- */
@@ -456,24 +488,16 @@ static void settle(struct protocol_lines *lines,
 	lines->broadcast.latency_s += overhead_s;
 }
 
-/* By one protocol, into by[c]; link may be NULL. */
-static void lines_by(const struct graph *graph, const struct graph_groups *groups,
-		     bool brief, struct protocol_lines *by, uint32_t *link,
-		     struct arena *scratch)
+static void run_patterns(struct pattern *pattern)
 {
-	struct pattern pattern;
-
-	pattern_init(&pattern, graph, groups, scratch);
-	pattern.brief = brief;
-	lines_hierarchical(&pattern, by);
-	lines_ring(&pattern, by);
-	lines_tree(&pattern, by);
-	lines_direct(&pattern, by);
-	for (uint32_t c = 0; c < groups->class_count; c++) {
-		settle(&by[c], groups, pattern.overhead_s[c]);
-		if (link)
-			link[c] = pattern.longest[c].link;
-	}
+	lines_hierarchical(pattern);
+	lines_ring(pattern);
+	lines_tree(pattern);
+	lines_direct(pattern);
+	for (uint32_t i = 0; i < pattern->protocols; i++)
+		for (uint32_t c = 0; c < pattern->groups->class_count; c++)
+			settle(&pattern->lines[i][c], pattern->groups,
+			       pattern->overhead_s[i][c]);
 }
 
 void graph_lines(const struct graph *graph, const struct graph_groups *groups,
@@ -481,29 +505,23 @@ void graph_lines(const struct graph *graph, const struct graph_groups *groups,
 		 struct arena *scratch)
 {
 	struct arena_mark mark = arena_mark(scratch);
-	uint32_t classes = groups->class_count;
 	bool alone = groups->size < 2;
-	struct protocol_lines *by[2];
-	uint32_t *longest = ARENA_ARRAY(scratch, uint32_t, classes);
+	struct pattern pattern;
 
-	for (uint32_t i = 0; i < 2; i++)
-		by[i] = ARENA_ARRAY(scratch, struct protocol_lines, classes);
+	pattern_init(&pattern, graph, groups, scratch);
 	if (!alone)
-		lines_by(graph, groups, false, by[0], longest, scratch);
-	if (!alone && graph->has_short)
-		lines_by(graph, groups, true, by[1], NULL, scratch);
-	else
-		by[1] = by[0];
+		run_patterns(&pattern);
 	for (uint32_t g = 0; g < groups->count; g++) {
 		uint32_t c = groups->class[g];
+		uint32_t last = alone ? 0 : pattern.protocols - 1;
 
 		lines[c] = (struct network_lines){
 			.alone = alone,
-			.protocols = by[1] == by[0] ? 1 : 2,
-			.by = { by[0][c], by[1][c] },
+			.protocols = last + 1,
+			.by = { pattern.lines[0][c], pattern.lines[last][c] },
 		};
 		if (link)
-			link[c] = alone ? GRAPH_NONE : longest[c];
+			link[c] = alone ? GRAPH_NONE : pattern.longest[c].link;
 	}
 	arena_rewind(scratch, mark);
 }

@@ -65,7 +65,7 @@ static void send_on(struct match *match, uint32_t root, uint32_t vertex,
 
 	for (uint32_t i = graph->out_first[vertex];
 	     i < graph->out_first[vertex + 1]; i++)
-		if (graph_leads(graph, root, graph->out[i]))
+		if (graph_leads(graph, root, i))
 			all += graph->link[graph->out[i]].count;
 	for (uint32_t i = graph->out_first[vertex];
 	     i < graph->out_first[vertex + 1]; i++) {
@@ -73,7 +73,7 @@ static void send_on(struct match *match, uint32_t root, uint32_t vertex,
 		double part = bytes * link->count / all;
 		struct load load = { graph->out[i], part / link->rate_Bps };
 
-		if (!graph_leads(graph, root, graph->out[i]))
+		if (!graph_leads(graph, root, i))
 			continue;
 		amount[graph->core_of[link->to]] += part;
 		VEC_PUSH(&match->load, match->arena, load);

@@ -195,7 +195,8 @@ static bool is_straight(const struct rates *rates, uint32_t level)
 			continue;
 		last = root;
 		for (uint32_t i = 0; i < graph->link_count; i++) {
-			const struct graph_link *link = &graph->link[i];
+			const struct graph_link *link =
+				&graph->link[graph->out[i]];
 			uint32_t from = owner[link->from], to = owner[link->to];
 
 			if (from >= count || from == child || from == to ||

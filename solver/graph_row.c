@@ -57,7 +57,7 @@ static void fill_vertex(const struct graph *graph, uint32_t root, uint32_t v,
 		uint32_t link = graph->out[i], to;
 		double rate = link_Bps[link];
 
-		if (!graph_leads(graph, root, link))
+		if (!graph_leads(graph, root, i))
 			continue;
 		to = graph->core_of[graph->link[link].to];
 		if (row->width_Bps[to] < rate)

@@ -24,8 +24,12 @@ struct graph_row graph_row_new(const struct graph *graph, struct arena *arena);
 void graph_row_fill(const struct graph *graph, uint32_t root,
 		    const double *link_Bps, struct graph_row *row);
 
-/* Whether a link is on a way to a root (numbers of roots and links). */
-bool graph_leads(const struct graph *graph, uint32_t root, uint32_t link);
+/* Whether graph.out[at] is on a way to a root, by its number. */
+bool graph_leads(const struct graph *graph, uint32_t root, uint32_t at);
+/* The same of so many of them, at most 64, as bits, the first the lowest; `count` above
+ * that counts as 64. */
+uint64_t graph_leads_of(const struct graph *graph, uint32_t root, uint32_t at,
+			uint32_t count);
 /* Hops to a root from a vertex of the core, by its number there. */
 uint32_t graph_hops(const struct graph *graph, uint32_t root, uint32_t core);
 

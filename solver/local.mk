@@ -61,6 +61,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/graph_cut.h \
 	%D%/graph_family.c \
 	%D%/graph_family.h \
+	%D%/graph_flows.c \
+	%D%/graph_flows.h \
 	%D%/graph_hierarchy.c \
 	%D%/graph_hierarchy.h \
 	%D%/graph_lines.c \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solver/graph_flows.h"
 #include "solver/graph_lines.h"
 #include "solver/most.h"
 #include "solver/share.h"
@@ -319,7 +320,7 @@ static void route_boundaries(const struct router *router, bool forward)
 				    forward ? next : r, r, flow + count,
 				    &router->routed->boundary[r]);
 	}
-	graph_flows(router->problem->graph, flow, count, false, time, p,
+	graph_flows(router->problem->graph, flow, count, time, NULL, p,
 		    router->arena);
 	for (uint32_t r = 0; r < last; r++) {
 		double *s_per_byte = &router->routed->boundary[r].s_per_byte;
@@ -363,7 +364,7 @@ static void route_tied(const struct router *router)
 	count = list_pairs(router, a, b, 0, flow, &router->routed->tied);
 	count += list_pairs(router, b, a, 0, flow + count,
 			    &router->routed->tied);
-	graph_flows(problem->graph, flow, count, false, &time, 1, router->arena);
+	graph_flows(problem->graph, flow, count, &time, NULL, 1, router->arena);
 	level = placement_pipeline_level(problem, router->base, a, b);
 	router->routed->tied.s_per_byte = time.time_s;
 	router->routed->tied_latency_s = most(router->routed->tied.latency_s,

@@ -16,8 +16,10 @@
 
 #include <cmocka.h>
 
+#include "solver/graph_flows.h"
 #include "solver/graph_hierarchy.h"
 #include "solver/graph_lines.h"
+#include "solver/graph_row.h"
 #include "tests/prop/errors.h"
 #include "tests/prop/random_graph.h"
 
@@ -351,7 +353,7 @@ static void test_flows(void **state)
 			flow[i] = (struct graph_flow){ i, to, 1, i % 2 };
 			flows_add(&flows, i, to, 1);
 		}
-		graph_flows(&trial.graph, flow, n, false, time, 2, &trial.arena);
+		graph_flows(&trial.graph, flow, n, time, NULL, 2, &trial.arena);
 		whole = fmax(time[0].time_s, time[1].time_s);
 		compare(&errors, seed, whole, flows_time(&flows));
 		arena_release(&trial.arena);
@@ -359,6 +361,122 @@ static void test_flows(void **state)
 	/* Flows of one size need not keep the most loaded link busy throughout. */
 	errors_show(&errors);
 	assert_true(errors_mean(&errors) < ERROR_TOLERANCE / 2);
+}
+
+/* ---- loads, one flow after the other ---- */
+
+struct loads {
+	const struct graph *graph;
+	double *bytes;			/* by link */
+	bool *used;			/* by class, then link */
+};
+
+static void load(struct loads *loads, uint32_t link, uint32_t class, double bytes)
+{
+	loads->bytes[link] += bytes;
+	loads->used[class * loads->graph->link_count + link] = true;
+}
+
+/* On from a vertex: by number of links over each that leads to the root. */
+static void load_on(struct loads *loads, uint32_t vertex, uint32_t root,
+		    uint32_t class, double bytes)
+{
+	const struct graph *graph = loads->graph;
+	uint32_t all = 0;
+
+	if (vertex == root)
+		return;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = graph->out_first[vertex];
+		     i < graph->out_first[vertex + 1]; i++) {
+			const struct graph_link *link =
+				&graph->link[graph->out[i]];
+			double part = pass ? bytes * link->count / all : 0;
+
+			if (!graph_leads(graph, graph->root_of[root], i))
+				continue;
+			if (!pass) {
+				all += link->count;
+				continue;
+			}
+			load(loads, graph->out[i], class, part);
+			load_on(loads, link->to, root, class, part);
+		}
+	}
+}
+
+static void load_flow(struct loads *loads, const struct graph_flow *flow)
+{
+	const struct graph_device *from = &loads->graph->device[flow->from];
+	const struct graph_device *to = &loads->graph->device[flow->to];
+
+	if (flow->from == flow->to)
+		return;
+	if (from->up != GRAPH_NONE)
+		load(loads, from->up, flow->class, flow->bytes);
+	load_on(loads, from->root, to->root, flow->class, flow->bytes);
+	if (to->down != GRAPH_NONE)
+		load(loads, to->down, flow->class, flow->bytes);
+}
+
+static double loads_time(const struct loads *loads, uint32_t class, bool brief)
+{
+	const struct graph *graph = loads->graph;
+	double time = 0;
+
+	for (uint32_t i = 0; i < graph->link_count; i++)
+		if (loads->used[class * graph->link_count + i])
+			time = fmax(time, loads->bytes[i] /
+					  (brief ? graph->link[i].short_rate_Bps :
+						   graph->link[i].rate_Bps));
+	return time;
+}
+
+/* In any order of classes and destinations. */
+static void test_loads(void **state)
+{
+	uint64_t first = number_from("PROP_SEED", 1);
+	uint64_t count = number_from("PROP_COUNT", COUNT_DEFAULT);
+
+	(void)state;
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		struct graph_flow flow[3 * DEVICES_MOST];
+		struct graph_time time[3], brief[3];
+		struct trial trial;
+		struct loads loads;
+		uint32_t n;
+
+		trial_start(&trial, seed);
+		n = trial.graph.device_count;
+		loads.graph = &trial.graph;
+		loads.bytes = ARENA_ARRAY(&trial.arena, double,
+					  trial.graph.link_count);
+		loads.used = ARENA_ARRAY(&trial.arena, bool,
+					 3 * trial.graph.link_count);
+		for (uint32_t i = 0; i < 3 * n; i++) {
+			flow[i] = (struct graph_flow){
+				.from = random_below(&trial.random, n),
+				.to = random_below(&trial.random, n),
+				.bytes = random_unit(&trial.random),
+				.class = random_below(&trial.random, 3),
+			};
+			load_flow(&loads, &flow[i]);
+		}
+		graph_flows(&trial.graph, flow, 3 * n, time, brief, 3,
+			    &trial.arena);
+		for (uint32_t c = 0; c < 3; c++) {
+			double s = loads_time(&loads, c, false);
+			double short_s = loads_time(&loads, c, true);
+
+			if (fabs(s - time[c].time_s) > 1e-9 * s ||
+			    fabs(short_s - brief[c].time_s) > 1e-9 * short_s)
+				fail_msg("seed %llu: class %u takes %.12g, %.12g, not %.12g, %.12g",
+					 (unsigned long long)seed, c,
+					 time[c].time_s, brief[c].time_s, s,
+					 short_s);
+		}
+		arena_release(&trial.arena);
+	}
 }
 
 /* ---- nothing is slower on the hierarchy ---- */
@@ -446,6 +564,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_collectives),
 		cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_loads),
 		cmocka_unit_test(test_hierarchy_bounds),
 	};
 

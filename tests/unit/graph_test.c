@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "solver/graph.h"
+#include "solver/graph_flows.h"
 #include "solver/graph_hierarchy.h"
 #include "solver/graph_lines.h"
 
@@ -74,7 +74,7 @@ static void test_shares(void **state)
 	one_way(&small, 3, 1, 1, 1, 1);
 	one_way(&small, 1, 0, 1, 1, 1);
 	assert_true(graph_prepare(&small.graph, &small.arena));
-	graph_flows(&small.graph, &flow, 1, false, &time, 1, &small.arena);
+	graph_flows(&small.graph, &flow, 1, &time, NULL, 1, &small.arena);
 	/* 6 bytes at 4 a second; 2 at 1: the second decides. */
 	assert_near(time.time_s, 2);
 	assert_int_equal(time.link, 3);
@@ -138,7 +138,7 @@ static void test_classes(void **state)
 		both(&small, d, 4, 1, 1);
 	assert_true(graph_prepare(&small.graph, &small.arena));
 	assert_int_equal(small.graph.root_count, 1);
-	graph_flows(&small.graph, flow, COUNT(flow), false, time, 3, &small.arena);
+	graph_flows(&small.graph, flow, COUNT(flow), time, NULL, 3, &small.arena);
 	/* The link to 3 carries 6; that from 2 and that to 1 carry 1. */
 	assert_near(time[0].time_s, 6);
 	assert_near(time[1].time_s, 6);
