@@ -3,165 +3,7 @@
  * The walk over the operator graph: the layout of every value and the
  * collectives that conversions imply, forward and transposed.
  */
-#include "compiler/layout_walk.h"
-
-static bool has_sequence(const struct layout_walk *walk, uint32_t value)
-{
-	const struct ir_value *of = &walk->class->value[value];
-
-	for (uint32_t i = 0; i < of->rank; i++)
-		for (uint32_t j = 0; j < of->extent[i].term_count; j++) {
-			const struct ir_term *term = &of->extent[i].term[j];
-
-			for (uint32_t k = 0; k < term->axis_count; k++)
-				if (walk->axis[term->axis[k]].is_sequence)
-					return true;
-		}
-	return false;
-}
-
-/* The layout a value has between regions that are cut. */
-static enum layout resting_layout(const struct layout_walk *walk,
-				  uint32_t value)
-{
-	return walk->sequence && has_sequence(walk, value) &&
-			       walk->class->value[value].router == IR_NONE ?
-		       LAYOUT_SEQUENCE : LAYOUT_WHOLE;
-}
-
-static struct span axis_span(const struct layout_walk *walk, uint32_t axis)
-{
-	return axis == IR_NONE ? SPAN_NONE :
-				 walk->class->axis[axis].split_span;
-}
-
-/* Appends a collective over the tensor group (of routed values the
- * expert-tensor group), exposed, of a whole value. */
-static struct inferred *record(struct layout_walk *walk,
-			       enum collective kind, bool backward,
-			       uint32_t operator, uint32_t value, uint32_t axis)
-{
-	struct inferred *last;
-
-	VEC_GROW(&walk->inferred, walk->arena);
-	last = &walk->inferred.at[walk->inferred.count - 1];
-	*last = (struct inferred){
-		.kind = kind,
-		.group = walk->class->value[value].router == IR_NONE ?
-				 GROUP_TENSOR : GROUP_EXPERT_TENSOR,
-		.backward = backward,
-		.operator = operator,
-		.value = value,
-		.bytes = layout_value_bytes(walk, value, LAYOUT_WHOLE),
-		.hidden_by = IR_NONE,
-		.span = operator == IR_NONE ?
-				walk->class->value[value].span :
-				walk->class->operator[operator].span,
-		.split_span = axis_span(walk, axis),
-	};
-	return last;
-}
-
-/* Runs a collective behind a product's gradients. */
-static void hide(struct layout_walk *walk, struct inferred *inferred,
-		 uint32_t operator, enum hidden hidden)
-{
-	if (operator == IR_NONE ||
-	    !layout_is_product(&walk->class->operator[operator]))
-		return;
-	inferred->hidden = hidden;
-	inferred->hidden_by = walk->operator[operator].leader;
-}
-
-/* Adds up a partial value. */
-static void settle(struct layout_walk *walk, uint32_t value)
-{
-	struct value_state *state = &walk->value[value];
-	uint32_t producer = walk->class->value[value].producer;
-
-	if (state->layout != LAYOUT_PARTIAL)
-		return;
-	state->layout = resting_layout(walk, value);
-	if (state->layout == LAYOUT_WHOLE) {
-		record(walk, COLLECTIVE_ALL_REDUCE, false, producer, value,
-		       state->cause);
-		return;
-	}
-	record(walk, COLLECTIVE_REDUCE_SCATTER, false, producer, value,
-	       state->cause);
-	record(walk, COLLECTIVE_ALL_GATHER, true, producer, value,
-	       state->cause);
-}
-
-static void gather(struct layout_walk *walk, uint32_t value, uint32_t operator,
-		   uint32_t axis)
-{
-	struct value_state *state = &walk->value[value];
-	bool is_product;
-
-	if (!state->gathered)
-		record(walk, COLLECTIVE_ALL_GATHER, false, operator, value,
-		       axis);
-	state->gathered = true;
-	if (operator == IR_NONE)
-		return;
-	walk->operator[operator].gathers = true;
-	is_product = layout_is_product(&walk->class->operator[operator]);
-	if (!is_product)
-		state->saved_whole = true;
-	if (!is_product || state->regathered)
-		return;
-	state->regathered = true;
-	hide(walk,
-	     record(walk, COLLECTIVE_ALL_GATHER, true, operator, value, axis),
-	     operator, HIDDEN_INPUT_GRADIENT);
-}
-
-/* Makes the value whole for an operator. If that operator works on a part of
- * its output, the input's gradient is a sum over the group. */
-static void want_whole(struct layout_walk *walk, uint32_t value,
-		       uint32_t operator, uint32_t axis, bool cutting)
-{
-	struct value_state *state = &walk->value[value];
-	enum collective reduction = COLLECTIVE_ALL_REDUCE;
-
-	settle(walk, value);
-	if (state->layout != LAYOUT_WHOLE) {
-		gather(walk, value, operator, axis);
-		reduction = COLLECTIVE_REDUCE_SCATTER;
-	}
-	if (!cutting || state->gradient_reduced)
-		return;
-	state->gradient_reduced = true;
-	hide(walk, record(walk, reduction, true, operator, value, axis),
-	     operator, HIDDEN_WEIGHT_GRADIENT);
-}
-
-/* Takes a part of a whole value; the gradients of the parts are gathered. */
-static void slice(struct layout_walk *walk, uint32_t value, uint32_t operator,
-		  uint32_t axis)
-{
-	struct value_state *state = &walk->value[value];
-
-	if (state->layout != LAYOUT_WHOLE)
-		gather(walk, value, operator, axis);
-	if (state->sliced)
-		return;
-	state->sliced = true;
-	record(walk, COLLECTIVE_ALL_GATHER, true, operator, value, axis);
-}
-
-static void want_cut(struct layout_walk *walk, uint32_t value,
-		     uint32_t operator, uint32_t cause)
-{
-	uint32_t axis = layout_value_cut_axis(walk, value);
-
-	settle(walk, value);
-	if (axis == IR_NONE)
-		want_whole(walk, value, operator, cause, true);
-	else if (walk->value[value].layout != LAYOUT_CUT)
-		slice(walk, value, operator, axis);
-}
+#include "compiler/layout_convert.h"
 
 static void produce(struct layout_walk *walk, uint32_t operator,
 		    enum layout layout, uint32_t cause)
@@ -183,17 +25,17 @@ static void visit_product(struct layout_walk *walk, uint32_t index)
 
 	switch (state->product) {
 	case PRODUCT_COLUMN:
-		want_whole(walk, input, index, to, true);
+		layout_want_whole(walk, input, index, to, true);
 		state->input_layout = LAYOUT_WHOLE;
 		produce(walk, index, LAYOUT_CUT, to);
 		return;
 	case PRODUCT_ROW:
-		want_cut(walk, input, index, from);
+		layout_want_cut(walk, input, index, from);
 		state->input_layout = LAYOUT_CUT;
 		produce(walk, index, LAYOUT_PARTIAL, from);
 		return;
 	default:
-		settle(walk, input);
+		layout_settle(walk, input);
 		state->input_layout = walk->value[input].layout;
 		produce(walk, index, state->input_layout,
 			walk->value[input].cause);
@@ -233,8 +75,8 @@ static void exchange_keys(struct layout_walk *walk, uint32_t index)
 	if (walk->shape->context == 1)
 		return;
 	for (int i = 0; i < 3; i++) {
-		struct inferred *inferred = record(walk, kind[i], i > 0, index,
-						   operator->input[1], axis);
+		struct inferred *inferred = layout_record(walk, kind[i], i > 0, index,
+							  operator->input[1], axis);
 
 		inferred->group = GROUP_CONTEXT;
 		inferred->bytes = bytes * walk->shape->context;
@@ -251,12 +93,12 @@ static void visit_attention(struct layout_walk *walk, uint32_t index)
 
 	for (uint32_t i = 0; i < operator->input_count; i++) {
 		if (cut == IR_NONE)
-			want_whole(walk, operator->input[i], index,
-				   layout_value_cut_axis(walk,
-							 operator->input[i]),
-				   false);
+			layout_want_whole(walk, operator->input[i], index,
+					  layout_value_cut_axis(walk,
+								operator->input[i]),
+					  false);
 		else
-			want_cut(walk, operator->input[i], index, cut);
+			layout_want_cut(walk, operator->input[i], index, cut);
 	}
 	walk->operator[index].input_layout = layout;
 	exchange_keys(walk, index);
@@ -270,8 +112,8 @@ static void reduce_rows(struct layout_walk *walk, uint32_t index, bool backward,
 	const struct ir_operator *operator = &walk->class->operator[index];
 	uint32_t input = operator->input[0];
 	struct inferred *inferred =
-		record(walk, COLLECTIVE_ALL_REDUCE, backward, index, input,
-		       layout_value_cut_axis(walk, input));
+		layout_record(walk, COLLECTIVE_ALL_REDUCE, backward, index, input,
+			      layout_value_cut_axis(walk, input));
 
 	inferred->bytes =
 		4 * count * layout_value_rows(walk, input, LAYOUT_CUT);
@@ -296,7 +138,7 @@ static void visit_norm(struct layout_walk *walk, uint32_t index)
 	const struct ir_operator *operator = &walk->class->operator[index];
 	const struct value_state *input;
 
-	settle(walk, operator->input[0]);
+	layout_settle(walk, operator->input[0]);
 	input = &walk->value[operator->input[0]];
 	walk->operator[index].input_layout = input->layout;
 	if (last_is_cut(walk, index)) {
@@ -313,7 +155,7 @@ static void visit_cross_entropy(struct layout_walk *walk, uint32_t index)
 {
 	uint32_t input = walk->class->operator[index].input[0];
 
-	settle(walk, input);
+	layout_settle(walk, input);
 	walk->operator[index].input_layout = walk->value[input].layout;
 	if (!last_is_cut(walk, index)) {
 		produce(walk, index, walk->value[input].layout,
@@ -329,18 +171,10 @@ static void visit_unary(struct layout_walk *walk, uint32_t index)
 {
 	uint32_t input = walk->class->operator[index].input[0];
 
-	settle(walk, input);
+	layout_settle(walk, input);
 	walk->operator[index].input_layout = walk->value[input].layout;
 	produce(walk, index, walk->value[input].layout,
 		walk->value[input].cause);
-}
-
-/* Makes a value by sequence for an operator whose other input lies so. */
-static void want_sequence(struct layout_walk *walk, uint32_t value,
-			  uint32_t operator)
-{
-	if (walk->value[value].layout != LAYOUT_SEQUENCE)
-		slice(walk, value, operator, layout_value_cut_axis(walk, value));
 }
 
 /* Both inputs in one layout: cut if either is, else by sequence if either is. */
@@ -357,17 +191,17 @@ static void visit_binary(struct layout_walk *walk, uint32_t index)
 		produce(walk, index, LAYOUT_PARTIAL, left->cause);
 		return;
 	}
-	settle(walk, a);
-	settle(walk, b);
+	layout_settle(walk, a);
+	layout_settle(walk, b);
 	layout = left->layout;
 	if (left->layout == LAYOUT_CUT || right->layout == LAYOUT_CUT) {
 		layout = LAYOUT_CUT;
-		want_cut(walk, a, index, right->cause);
-		want_cut(walk, b, index, left->cause);
+		layout_want_cut(walk, a, index, right->cause);
+		layout_want_cut(walk, b, index, left->cause);
 	} else if (left->layout != right->layout) {
 		layout = LAYOUT_SEQUENCE;
-		want_sequence(walk, a, index);
-		want_sequence(walk, b, index);
+		layout_want_sequence(walk, a, index);
+		layout_want_sequence(walk, b, index);
 	}
 	walk->operator[index].input_layout = layout;
 	produce(walk, index, layout,
@@ -393,8 +227,8 @@ static void exchange_rows(struct layout_walk *walk, uint32_t index,
 
 	if (walk->shape->expert == 1)
 		return;
-	inferred = record(walk, COLLECTIVE_ALL_TO_ALL, backward, index, routed,
-			  axis);
+	inferred = layout_record(walk, COLLECTIVE_ALL_TO_ALL, backward, index, routed,
+				 axis);
 	inferred->group = GROUP_EXPERT;
 	inferred->bytes /= walk->shape->expert_tensor;
 }
@@ -404,8 +238,8 @@ static void share_rows(struct layout_walk *walk, uint32_t index,
 		       uint32_t routed, enum collective kind, bool backward)
 {
 	if (walk->shape->expert_tensor > 1)
-		record(walk, kind, backward, index, routed,
-		       expert_tensor_axis(walk));
+		layout_record(walk, kind, backward, index, routed,
+			      expert_tensor_axis(walk));
 }
 
 static void visit_dispatch(struct layout_walk *walk, uint32_t index)
@@ -413,7 +247,7 @@ static void visit_dispatch(struct layout_walk *walk, uint32_t index)
 	const struct ir_operator *operator = &walk->class->operator[index];
 	uint32_t routed = operator->output;
 
-	settle(walk, operator->input[0]);
+	layout_settle(walk, operator->input[0]);
 	walk->operator[index].input_layout =
 		walk->value[operator->input[0]].layout;
 	exchange_rows(walk, index, routed, false);
@@ -431,14 +265,14 @@ static void visit_combine(struct layout_walk *walk, uint32_t index)
 	uint32_t routed = operator->input[0];
 
 	if (walk->value[routed].layout == LAYOUT_CUT)
-		want_whole(walk, routed, index, expert_tensor_axis(walk), false);
+		layout_want_whole(walk, routed, index, expert_tensor_axis(walk), false);
 	walk->operator[index].input_layout = LAYOUT_WHOLE;
 	if (walk->value[routed].layout == LAYOUT_PARTIAL)
 		share_rows(walk, index, routed, COLLECTIVE_REDUCE_SCATTER, false);
 	exchange_rows(walk, index, routed, false);
 	exchange_rows(walk, index, routed, true);
 	share_rows(walk, index, routed, COLLECTIVE_ALL_GATHER, true);
-	produce(walk, index, resting_layout(walk, operator->output), IR_NONE);
+	produce(walk, index, layout_resting(walk, operator->output), IR_NONE);
 }
 
 static void visit(struct layout_walk *walk, uint32_t index)
@@ -498,12 +332,12 @@ static void enter_layer(struct layout_walk *walk)
 	state->layout = LAYOUT_WHOLE;
 	if (is_tokens(walk, input))
 		return;
-	state->layout = resting_layout(walk, input);
+	state->layout = layout_resting(walk, input);
 	walk->result->input_bytes =
 		layout_value_bytes(walk, input, state->layout);
 	if (layout_value_cut_axis(walk, input) == IR_NONE)
 		return;
-	want_cut(walk, input, IR_NONE, IR_NONE);
+	layout_want_cut(walk, input, IR_NONE, IR_NONE);
 	state->layout = LAYOUT_CUT;
 	state->cause = layout_value_cut_axis(walk, input);
 	state->gathered = false;
@@ -524,16 +358,16 @@ static bool ends_model(const struct layout_walk *walk)
 static void leave_layer(struct layout_walk *walk)
 {
 	uint32_t output = walk->class->output;
-	enum layout rest = resting_layout(walk, output);
+	enum layout rest = layout_resting(walk, output);
 	uint32_t axis = layout_value_cut_axis(walk, output);
 
 	if (ends_model(walk))
 		return;
-	settle(walk, output);
+	layout_settle(walk, output);
 	if (walk->value[output].layout == LAYOUT_CUT)
-		want_whole(walk, output, IR_NONE, axis, false);
+		layout_want_whole(walk, output, IR_NONE, axis, false);
 	if (walk->value[output].layout != rest && rest == LAYOUT_SEQUENCE)
-		record(walk, COLLECTIVE_ALL_GATHER, true, IR_NONE, output, axis);
+		layout_record(walk, COLLECTIVE_ALL_GATHER, true, IR_NONE, output, axis);
 	walk->result->output_bytes = layout_value_bytes(walk, output, rest);
 }
 

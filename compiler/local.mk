@@ -73,9 +73,17 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/json_print.h \
 	%D%/layout.c \
 	%D%/layout.h \
+	%D%/layout_attention.c \
 	%D%/layout_collectives.c \
+	%D%/layout_convert.c \
+	%D%/layout_convert.h \
 	%D%/layout_cost.c \
+	%D%/layout_cost.h \
+	%D%/layout_fusion.c \
+	%D%/layout_kernel.c \
 	%D%/layout_legal.c \
+	%D%/layout_norm.c \
+	%D%/layout_product.c \
 	%D%/layout_redone.c \
 	%D%/layout_saved.c \
 	%D%/layout_walk.h \

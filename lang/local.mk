@@ -25,6 +25,9 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/check_cycle.c \
 	%D%/check_expression.c \
 	%D%/check_internal.h \
+	%D%/check_job.c \
+	%D%/check_record.c \
+	%D%/check_template.c \
 	%D%/codes.def \
 	%D%/compilation.c \
 	%D%/compilation.h \
@@ -74,6 +77,10 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/module.h \
+	%D%/module_find.c \
+	%D%/module_internal.h \
+	%D%/module_job.c \
+	%D%/module_report.c \
 	%D%/name_report.c \
 	%D%/name_report.h \
 	%D%/network_graph.h \
