@@ -23,6 +23,7 @@ struct contender {
 	const char *name;
 	bool by_hand;
 	bool found;
+	double value;			/* of the first objective */
 	double time_s;			/* of an iteration */
 	double memory_bytes;		/* of the fullest device */
 	uint64_t tried;			/* plans or configurations; 0: not counted */
@@ -38,7 +39,8 @@ struct comparison {
 	struct contender *row;
 	uint32_t count;
 	const struct certificate *proof;	/* NULL when nest was not asked */
-	double best_s;				/* least time; INFINITY: none found */
+	double best;				/* least value; INFINITY: none found */
+	double best_s;				/* least time, likewise */
 };
 
 static const char *about_choice(struct comparison *comparison,
@@ -96,6 +98,7 @@ static enum status add_strategy(struct comparison *comparison, const struct cli 
 		return STATUS_DONE;
 	}
 	row->plan = &result->plan;
+	row->value = result->plan.certificate.value;
 	row->time_s = result->plan.time_s;
 	row->memory_bytes = result->plan.memory_peak_bytes;
 	row->about = about_choice(comparison, &result->plan);
@@ -117,6 +120,7 @@ static void add_hand_plans(struct comparison *comparison, const struct cli *cli)
 
 		row->by_hand = true;
 		row->found = rival[i].is_possible;
+		row->value = rival[i].value;
 		row->time_s = rival[i].time_s;
 		row->memory_bytes = rival[i].memory_bytes;
 		row->about = row->found ? rival[i].about :
@@ -141,11 +145,16 @@ static enum status fill(struct comparison *comparison, const struct cli *cli)
 			return status;
 	}
 	add_hand_plans(comparison, cli);
+	comparison->best = INFINITY;
 	comparison->best_s = INFINITY;
-	for (uint32_t i = 0; i < comparison->count; i++)
-		if (comparison->row[i].found)
-			comparison->best_s = fmin(comparison->best_s,
-						  comparison->row[i].time_s);
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		const struct contender *row = &comparison->row[i];
+
+		if (!row->found)
+			continue;
+		comparison->best = fmin(comparison->best, row->value);
+		comparison->best_s = fmin(comparison->best_s, row->time_s);
+	}
 	return STATUS_DONE;
 }
 
@@ -170,27 +179,34 @@ static void print_row(const struct comparison *comparison,
 		      const struct contender *row, struct text *out)
 {
 	struct arena *arena = &comparison->compilation->arena;
-	bool best = row->found && row->time_s <= comparison->best_s * (1 + 1e-12);
-	struct text time, memory, tried, slower;
+	const struct ir_job *job = &comparison->pipeline->ir->job;
+	double behind = (row->value - comparison->best) / fabs(comparison->best);
+	struct text value, time, memory, tried, slower;
 
 	text_printf(out, "  %-12s ", row->name);
 	text_init(&tried, arena);
 	if (row->tried)
 		describe_count(row->tried, &tried);
 	if (!row->found) {
+		if (!objective_is_time(job))
+			text_printf(out, "%10s ", "");
 		text_printf(out, "%9s %8s %10s %12s  %s\n", "-", "", "",
 			    row->tried ? tried.at : "", row->about);
 		return;
+	}
+	text_init(&value, arena);
+	if (!objective_is_time(job)) {
+		describe_objective_number(job, row->value, &value);
+		text_printf(out, "%10s ", value.at);
 	}
 	text_init(&time, arena);
 	text_init(&memory, arena);
 	describe_seconds(row->time_s, &time);
 	describe_bytes(row->memory_bytes, &memory);
 	text_init(&slower, arena);
-	text_printf(&slower, "%+.1f %%",
-		    100 * (row->time_s / comparison->best_s - 1));
+	text_printf(&slower, "%+.1f %%", 100 * behind);
 	text_printf(out, "%9s %8s %10s %12s  %s%s\n", time.at,
-		    best ? "best" : slower.at, memory.at,
+		    behind <= 1e-12 ? "best" : slower.at, memory.at,
 		    row->tried ? tried.at : "", row->about,
 		    row->out_of_time ? " (the time limit ended the search)" : "");
 }
@@ -199,8 +215,6 @@ static void print_proof(const struct comparison *comparison, struct text *out)
 {
 	const struct certificate *proof = comparison->proof;
 	const struct ir_job *job = &comparison->pipeline->ir->job;
-	bool by_time = !job->objective_count ||
-		       strcmp(job->objective_name[0], "time") == 0;
 
 	if (!proof)
 		return;
@@ -210,21 +224,23 @@ static void print_proof(const struct comparison *comparison, struct text *out)
 		return;
 	}
 	text_append(out, "no plan of the search space is below ");
-	if (by_time)
-		describe_seconds(proof->lower_bound, out);
-	else
-		text_printf(out, "%s = %.6g", job->objective_name[0],
-			    proof->lower_bound);
+	describe_objective(job, proof->lower_bound, out);
 	text_printf(out, " (gap %.2f %%)\n", 100 * proof->gap);
 }
 
 static void print_table(const struct comparison *comparison, struct text *out)
 {
+	const struct ir_job *job = &comparison->pipeline->ir->job;
 	bool hand = false;
 
 	print_title(comparison, out);
-	text_printf(out, "  %-12s %9s %8s %10s %12s  %s\n", "strategy", "time",
-		    "slower", "memory", "tried", "plan");
+	text_printf(out, "  %-12s ", "strategy");
+	if (!objective_is_time(job))
+		text_printf(out, "%10s ", strlen(objective_name(job)) > 10 ?
+					"objective" : objective_name(job));
+	text_printf(out, "%9s %8s %10s %12s  %s\n", "time",
+		    objective_is_time(job) ? "slower" : "worse", "memory", "tried",
+		    "plan");
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		if (comparison->row[i].by_hand && !hand)
 			text_append(out, "written by hand\n");
@@ -251,6 +267,7 @@ static json_t *row_json(const struct comparison *comparison,
 		json_object_set_new(object, "out_of_time", json_true());
 	if (!row->found)
 		return object;
+	json_object_set_new(object, "value", json_real(row->value));
 	json_object_set_new(object, "time", json_real(row->time_s));
 	json_object_set_new(object, "slowdown",
 			    json_real(row->time_s / comparison->best_s));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compiler/ranks.h"
+#include "compiler/variable.h"
 
 const char *recompute_name(enum recompute recompute)
 {
@@ -227,13 +228,95 @@ void describe_seconds(double seconds, struct text *out)
 	}
 }
 
+static void describe_joules(double joules, struct text *out)
+{
+	static const char *const unit[] = { "J", "kJ", "MJ", "GJ" };
+	size_t i = 0;
+
+	for (; joules >= 1e4 && i < 3; i++)
+		joules /= 1000;
+	text_printf(out, "%.4g %s", joules, unit[i]);
+}
+
+void describe_outcome(enum plan_variable variable, double value,
+		      struct text *out)
+{
+	switch (variable) {
+	case VARIABLE_TIME:
+		describe_seconds(value, out);
+		return;
+	case VARIABLE_MEMORY:
+		describe_bytes(value, out);
+		return;
+	case VARIABLE_COST:
+		text_printf(out, "$%.4g", value);
+		return;
+	case VARIABLE_ENERGY:
+		describe_joules(value, out);
+		return;
+	case VARIABLE_BUBBLE:
+		text_printf(out, "%.3g %%", 100 * value);
+		return;
+	case VARIABLE_DEVICES:
+		text_printf(out, "%.4g device%s", value, value == 1 ? "" : "s");
+		return;
+	default:
+		text_printf(out, "%.6g", value);
+		return;
+	}
+}
+
+/* The outcome that a job minimises first, alone or with preferences; VARIABLE_COUNT if
+ * that is an expression. *rest is what its name has besides. */
+static enum plan_variable only_outcome(const struct ir_job *job, const char **rest)
+{
+	static const enum plan_variable alone[] = {
+		VARIABLE_TIME, VARIABLE_MEMORY, VARIABLE_COST, VARIABLE_ENERGY,
+		VARIABLE_BUBBLE, VARIABLE_DEVICES,
+	};
+	const char *name = objective_name(job);
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(*alone); i++) {
+		size_t length = strlen(variable_name(alone[i]));
+
+		*rest = name + length;
+		if (strncmp(variable_name(alone[i]), name, length) == 0 &&
+		    (!**rest || !strcmp(*rest, " with preferences")))
+			return alone[i];
+	}
+	return VARIABLE_COUNT;
+}
+
+const char *objective_name(const struct ir_job *job)
+{
+	return job->objective_count && job->objective_name[0] ?
+		       job->objective_name[0] : "time";
+}
+
+bool objective_is_time(const struct ir_job *job)
+{
+	return strcmp(objective_name(job), "time") == 0;
+}
+
 void describe_objective(const struct ir_job *job, double value, struct text *out)
 {
-	if (job->objective_count && job->objective_name[0] &&
-	    strcmp(job->objective_name[0], "time") != 0)
-		text_printf(out, "%s = %.6g", job->objective_name[0], value);
-	else
-		describe_seconds(value, out);
+	const char *rest;
+	enum plan_variable variable = only_outcome(job, &rest);
+
+	if (variable == VARIABLE_COUNT) {
+		text_printf(out, "%s = %.6g", objective_name(job), value);
+		return;
+	}
+	describe_outcome(variable, value, out);
+	text_append(out, rest);
+}
+
+void describe_objective_number(const struct ir_job *job, double value,
+			       struct text *out)
+{
+	const char *rest;
+
+	describe_outcome(only_outcome(job, &rest), value, out);
 }
 
 void describe_parameters(double count, struct text *out)

@@ -31,8 +31,17 @@ void describe_count(uint64_t count, struct text *out);
 void describe_bytes(double bytes, struct text *out);
 /* "9.66 s", "41.2 ms", "310 us": three significant digits. */
 void describe_seconds(double seconds, struct text *out);
-/* A value of the job's first objective: seconds, or "cost = 11.4". */
+/* A value of an outcome or of `devices` with its unit: "9.66 s", "$11.4", "1.31 MJ",
+ * "3.4 %", "16 devices". */
+void describe_outcome(enum plan_variable variable, double value, struct text *out);
+/* A value of the job's first objective: likewise, or "time + 1s * pipeline = 11.4". */
 void describe_objective(const struct ir_job *job, double value, struct text *out);
+/* The same for a column: no name with it. */
+void describe_objective_number(const struct ir_job *job, double value,
+			       struct text *out);
+/* What the job minimises first, as it is written; "time" where nothing is. */
+const char *objective_name(const struct ir_job *job);
+bool objective_is_time(const struct ir_job *job);
 /* "70.55 B", "124.44 M". */
 void describe_parameters(double count, struct text *out);
 

@@ -141,7 +141,9 @@ static void print_rates(struct summary *summary)
 		    100 * performance->mfu, 100 * performance->hfu,
 		    precision_name(ir->job.precision));
 	if (performance->dollars > 0)
-		text_printf(out, "Cost      $%.2f per iteration, $%.3g per million tokens\n",
+		text_printf(out, performance->dollars < 0.995 ?
+			    "Cost      $%.3g per iteration, $%.3g per million tokens\n" :
+			    "Cost      $%.2f per iteration, $%.3g per million tokens\n",
 			    performance->dollars,
 			    performance->dollars / performance->tokens * 1e6);
 }
@@ -249,6 +251,34 @@ static void print_stages(struct summary *summary, const struct site *site)
 	}
 }
 
+/* Estimates are not that good: a plan with less of a device left over may not fit. */
+#define TIGHT 0.02
+
+/* Says so of the fullest stage, and how to ask for more room. */
+static void print_tight(struct summary *summary)
+{
+	double least = TIGHT;
+	uint32_t fullest = 0;
+
+	for (uint32_t i = 0; i < summary->sites.count; i++) {
+		const struct site *site = &summary->sites.at[i];
+		double bytes = site->ir->topology.device.memory_bytes;
+
+		for (uint32_t j = site->first; j < site->first + site->ranks; j++) {
+			double left = 1 - summary->plan->stage[j].memory.total / bytes;
+
+			if (left >= least)
+				continue;
+			least = left;
+			fullest = j;
+		}
+	}
+	if (least < TIGHT)
+		text_printf(summary->out, "  stage %u leaves %.1f %% of its device free: "
+					  "'memory <= 95%% * device.memory' in 'require' asks for more\n",
+			    fullest, 100 * least);
+}
+
 static void print_memory(struct summary *summary)
 {
 	struct text *out = summary->out;
@@ -270,6 +300,7 @@ static void print_memory(struct summary *summary)
 			    "other", "total", "layers");
 		print_stages(summary, site);
 	}
+	print_tight(summary);
 }
 
 static void print_dimension(struct summary *summary, const struct site *site,
@@ -524,8 +555,9 @@ static void print_certificate(struct summary *summary)
 
 static void print_rival(struct summary *summary, const struct rival *rival)
 {
+	const struct ir_job *job = &summary->input->ir->job;
 	struct arena *arena = &summary->input->compilation->arena;
-	double best_s = summary->plan->time_s;
+	double best = summary->plan->certificate.value;
 	struct text *out = summary->out;
 	struct text number;
 
@@ -534,19 +566,27 @@ static void print_rival(struct summary *summary, const struct rival *rival)
 			    rival->about);
 		return;
 	}
+	text_printf(out, "  %-12s ", rival->name);
 	text_init(&number, arena);
+	if (!objective_is_time(job)) {
+		describe_objective_number(job, rival->value, &number);
+		text_printf(out, "%10s ", number.at);
+		number.length = 0;
+	}
 	describe_seconds(rival->time_s, &number);
-	text_printf(out, "  %-12s %9s %+7.1f %%  %s\n", rival->name, number.at,
-		    100 * (rival->time_s / best_s - 1), rival->about);
+	text_printf(out, "%9s %+7.1f %%  %s\n", number.at,
+		    100 * (rival->value - best) / fabs(best), rival->about);
 }
 
-/* Hand-written plans, each with its time against the best one's. */
+/* Hand-written plans, each with what it minimises against the best one's. */
 static void print_rivals(struct summary *summary)
 {
 	const struct emit_input *input = summary->input;
+	const struct ir_job *job = &input->ir->job;
 	struct rival best = {
 		.name = "(best)",
 		.is_possible = true,
+		.value = summary->plan->certificate.value,
 		.time_s = summary->plan->time_s,
 	};
 	struct text about;
@@ -556,7 +596,10 @@ static void print_rivals(struct summary *summary)
 	text_init(&about, &input->compilation->arena);
 	describe_choice(input->problem, summary->plan, &about);
 	best.about = about.at;
-	text_append(summary->out, "\nPlans written by hand\n");
+	text_append(summary->out, "\nPlans written by hand");
+	if (!objective_is_time(job))
+		text_printf(summary->out, ", by %s and time", objective_name(job));
+	text_append_char(summary->out, '\n');
 	print_rival(summary, &best);
 	for (uint32_t i = 0; i < input->rival_count; i++)
 		print_rival(summary, &input->rival[i]);

@@ -211,6 +211,7 @@ static void price(struct compilation *compilation, const struct ir *ir,
 	case SOLVE_OPTIMAL:
 	case SOLVE_FEASIBLE:
 		rival->is_possible = true;
+		rival->value = result.plan.certificate.value;
 		rival->time_s = result.plan.time_s;
 		rival->memory_bytes = result.plan.memory_peak_bytes;
 		text_init(&text, &compilation->arena);

@@ -18,7 +18,8 @@ struct compilation;
 struct rival {
 	const char *name;
 	bool is_possible;
-	double time_s;			/* of an iteration, where it is possible */
+	double value;			/* of the first objective, where it is possible */
+	double time_s;			/* of an iteration, likewise */
 	double memory_bytes;		/* of the fullest device */
 	const char *about;		/* its degrees, or why it is impossible */
 };

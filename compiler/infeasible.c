@@ -96,26 +96,36 @@ static void advise_domain(struct inquiry *inquiry,
 			  name, value, choice, peak);
 }
 
-/* A requirement as it is written, or "that requirement" when it is long. */
-static const char *written(struct inquiry *inquiry, struct span span)
+/* A constraint as it is written, in quotes, with single blanks; `other` when it is
+ * long. */
+static const char *written(struct inquiry *inquiry, struct span span,
+			   const char *other)
 {
 	struct compilation *compilation = inquiry->compilation;
-	const char *text;
+	const char *at;
+	struct text text;
 
 	if (span_is_nowhere(span) || span.end - span.begin > 60)
-		return "that requirement";
-	text = compilation->sources.at[span.file]->bytes + span.begin;
-	if (memchr(text, '\n', span.end - span.begin))
-		return "that requirement";
-	return arena_printf(&compilation->arena, "'%.*s'",
-			    (int)(span.end - span.begin), text);
+		return other;
+	at = compilation->sources.at[span.file]->bytes + span.begin;
+	if (memchr(at, '\n', span.end - span.begin))
+		return other;
+	text_init(&text, &compilation->arena);
+	text_append_char(&text, '\'');
+	for (uint32_t i = 0; i < span.end - span.begin; i++)
+		if (at[i] != ' ' || !i || at[i - 1] != ' ')
+			text_append_char(&text, at[i]);
+	text_append_char(&text, '\'');
+	return text.at;
 }
 
-/* ", 17.0 s an iteration" where that is what the requirement is about: of the best
- * plan, or one near it. */
+/* " and 17.0 s an iteration" where that is what the requirement is about: of the best
+ * plan by it, or one near that. */
 static const char *outcome(struct inquiry *inquiry,
 			   const struct constraint *constraint)
 {
+	enum plan_variable variable = VARIABLE_TIME;
+	const struct plan *plan = &inquiry->result.plan;
 	struct text text;
 
 	if (constraint->kind != CONSTRAINT_REQUIREMENT ||
@@ -123,7 +133,12 @@ static const char *outcome(struct inquiry *inquiry,
 		return "";
 	text_init(&text, &inquiry->compilation->arena);
 	text_append(&text, " and ");
-	describe_seconds(inquiry->result.plan.time_s, &text);
+	if (inquiry->relaxed->job.objective_count)
+		variable = inquiry->relaxed->job.objective->step[0].variable;
+	if (variable == VARIABLE_COST || variable == VARIABLE_ENERGY)
+		describe_outcome(variable, plan->certificate.value, &text);
+	else
+		describe_seconds(plan->time_s, &text);
 	text_append(&text, " an iteration");
 	return text.at;
 }
@@ -141,7 +156,7 @@ static void advise(struct inquiry *inquiry, const struct constraint *constraint)
 	case CONSTRAINT_PLACE:
 	case CONSTRAINT_DEVICES:
 		diag_help(diags, "without %s a plan exists: %s, with %s a device%s",
-			  written(inquiry, constraint->span),
+			  written(inquiry, constraint->span, "that requirement"),
 			  degrees(inquiry, plan, inquiry->problem),
 			  bytes(inquiry, plan->memory_peak_bytes),
 			  outcome(inquiry, constraint));
@@ -209,7 +224,8 @@ static bool advise_several(struct inquiry *inquiry)
 		if (inquiry->constraints.at[i].dropped)
 			text_printf(&taken, "%s%s", count++ ? " and " : "",
 				    written(inquiry,
-					    inquiry->constraints.at[i].span));
+					    inquiry->constraints.at[i].span,
+					    "that requirement"));
 	diag_help(diags, "without %s, %s fits, with %s a device", taken.at,
 		  degrees(inquiry, &inquiry->result.plan, inquiry->problem),
 		  bytes(inquiry, inquiry->result.plan.memory_peak_bytes));
@@ -229,21 +245,28 @@ static void name_constraint(struct inquiry *inquiry,
 {
 	struct diags *diags = &inquiry->compilation->diags;
 	const struct ir_job *job = &inquiry->ir->job;
+	const char *text = written(inquiry, constraint->span, NULL);
 
 	if (inquiry_is_asked(inquiry, constraint))
 		return;
 	switch (constraint->kind) {
 	case CONSTRAINT_DOMAIN:
-		diag_note(diags, constraint->span,
-			  "the search allows no other '%s'",
-			  variable_name((enum plan_variable)constraint->index));
+		if (text)
+			diag_note(diags, constraint->span, "only %s is allowed",
+				  text);
+		else
+			diag_note(diags, constraint->span,
+				  "the search allows no other '%s'",
+				  variable_name((enum plan_variable)constraint->index));
 		return;
 	case CONSTRAINT_REQUIREMENT:
 		if (job->requirement[constraint->index].reason)
-			diag_note(diags, constraint->span, "this is required: %s",
+			diag_note(diags, constraint->span, "%s is required: %s",
+				  text ? text : "this",
 				  job->requirement[constraint->index].reason);
 		else
-			diag_note(diags, constraint->span, "this is required");
+			diag_note(diags, constraint->span, "%s is required",
+				  text ? text : "this");
 		return;
 	case CONSTRAINT_MEMORY:
 		diag_note(diags, constraint->span,
@@ -410,6 +433,8 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	struct diags *diags = &inquiry->compilation->diags;
 	bool *named = ARENA_ARRAY(&inquiry->compilation->arena, bool,
 				  inquiry->constraints.count);
+	const char *free_plan;
+	double free_bytes;
 
 	if (memory_is_short && advise_zero(inquiry) && !inquiry->idea)
 		return true;
@@ -419,10 +444,18 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 			blame_hardware(inquiry);
 		return !inquiry->unanswered;
 	}
-	if (!memory_is_short || !inquiry_single_changes(inquiry, named))
+	free_plan = degrees(inquiry, &inquiry->result.plan, inquiry->problem);
+	free_bytes = inquiry->result.plan.memory_peak_bytes;
+	if (memory_is_short && inquiry_single_changes(inquiry, named))
+		inquiry->unanswered = false;
+	else
 		inquiry_find_core(inquiry, named);
-	if (inquiry->unanswered)
+	if (inquiry->unanswered) {
+		diag_help(diags, "without any of its requirements, place rules and search domains "
+				 "the job has a plan: %s, with %s a device",
+			  free_plan, bytes(inquiry, free_bytes));
 		return false;
+	}
 	for (size_t i = 0; i < inquiry->constraints.count; i++)
 		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
@@ -430,8 +463,8 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	    (inquiry->idea && memory_is_short && advise_several(inquiry)))
 		return true;
 	diag_help(diags, inquiry->unanswered ?
-		  "loosen one of these; which one is enough was not found out within the "
-		  "time limit" :
+		  "loosen one of these; which one is enough was not found out, since a search "
+		  "ended before it knew" :
 		  "loosen one of these; more requirements conflict, so another "
 		  "message may follow");
 	return true;
@@ -512,7 +545,9 @@ static void report(struct inquiry *inquiry, const struct problem *problem,
 		report_removed(inquiry, problem, &result->failure);
 	if (inquiry->unanswered || result->failure.out_of_time)
 		diag_note(&inquiry->compilation->diags, SPAN_NONE,
-			  "more about the reasons takes more time than --time-limit leaves");
+			  deadline_passed(inquiry->deadline) ?
+				  "more about the reasons takes more time than --time-limit leaves" :
+				  "which of them is in the way was not found out: a search ended before it knew");
 	inquiry_end(inquiry);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/problem_from_ir.h"
+#include "compiler/variable.h"
 #include "lang/compilation.h"
 
 bool inquiry_is_asked(const struct inquiry *inquiry,
@@ -39,6 +40,7 @@ void inquiry_begin(struct inquiry *inquiry)
 	const struct ir_job *job = &inquiry->ir->job;
 
 	arena_init(&inquiry->arena);
+	inquiry->aim = VARIABLE_COUNT;
 	for (uint32_t i = 0; i <= VARIABLE_DEVICES; i++) {
 		struct constraint constraint = { .kind = CONSTRAINT_DOMAIN,
 						 .index = i,
@@ -158,6 +160,41 @@ static void drop(const struct inquiry *inquiry,
 	}
 }
 
+/* The least of one outcome. */
+static void aim_at(struct arena *arena, enum plan_variable variable,
+		   struct ir_job *job)
+{
+	struct predicate_step *step = ARENA_NEW(arena, struct predicate_step);
+
+	*step = (struct predicate_step){ .op = PREDICATE_VARIABLE,
+					 .variable = variable };
+	job->objective = ARENA_NEW(arena, struct predicate);
+	*job->objective = (struct predicate){ .step = step, .step_count = 1,
+					      .needs_outcome = true };
+	job->objective_name = ARENA_NEW(arena, const char *);
+	*job->objective_name = variable_name(variable);
+	job->objective_count = 1;
+}
+
+/* The outcome that a requirement bounds from above and says nothing else about;
+ * VARIABLE_COUNT if it is no such one. */
+static enum plan_variable bounded_outcome(const struct predicate *predicate)
+{
+	const struct predicate_step *first = predicate->step, *last;
+
+	if (predicate->step_count < 3)
+		return VARIABLE_COUNT;
+	last = &predicate->step[predicate->step_count - 1];
+	if ((last->op != PREDICATE_LESS && last->op != PREDICATE_LESS_EQUAL) ||
+	    first->op != PREDICATE_VARIABLE || first->variable < VARIABLE_TIME ||
+	    first->variable > VARIABLE_ENERGY)
+		return VARIABLE_COUNT;
+	for (uint32_t i = 1; i + 1 < predicate->step_count; i++)
+		if (predicate->step[i].op != PREDICATE_CONSTANT)
+			return VARIABLE_COUNT;
+	return first->variable;
+}
+
 static void relax(const struct inquiry *inquiry, double device_bytes,
 		  struct ir_job *job)
 {
@@ -177,6 +214,8 @@ static void relax(const struct inquiry *inquiry, double device_bytes,
 			     job);
 	if (inquiry->every_zero)
 		allow_every_zero(job);
+	if (inquiry->aim != VARIABLE_COUNT)
+		aim_at(arena, inquiry->aim, job);
 	for (uint32_t i = 0; i < job->requirement_count; i++) {
 		if (is_dropped(inquiry, i))
 			continue;
@@ -253,7 +292,11 @@ bool inquiry_ask_without(struct inquiry *inquiry, struct constraint *constraint)
 
 	inquiry_drop_all(inquiry, false);
 	constraint->dropped = true;
+	if (constraint->kind == CONSTRAINT_REQUIREMENT && !inquiry->idea)
+		inquiry->aim = bounded_outcome(
+			&inquiry->ir->job.requirement[constraint->index].predicate);
 	found = inquiry_ask(inquiry);
+	inquiry->aim = VARIABLE_COUNT;
 	if (found || !inquiry_is_asked(inquiry, constraint) ||
 	    constraint->kind != CONSTRAINT_DOMAIN ||
 	    constraint->index != VARIABLE_ZERO)
@@ -270,13 +313,41 @@ void inquiry_drop_all(struct inquiry *inquiry, bool dropped)
 		inquiry->constraints.at[i].dropped = dropped;
 }
 
+/* What a conflict is hardest to see through is dropped first: of several conflicts the
+ * one that remains is arithmetic wherever there is such a one. */
+static uint32_t opacity(const struct inquiry *inquiry,
+			const struct constraint *constraint)
+{
+	switch (constraint->kind) {
+	case CONSTRAINT_MEMORY:
+		return 0;
+	case CONSTRAINT_REQUIREMENT:
+		return inquiry->ir->job.requirement[constraint->index]
+				       .predicate.needs_outcome ? 0 : 3;
+	case CONSTRAINT_DEVICES:
+	case CONSTRAINT_PLACE:
+		return 1;
+	case CONSTRAINT_DOMAIN:
+		break;
+	}
+	return 2;
+}
+
+#define OPACITY_MOST 3
+
 /* Leaves `dropped` false for the members of a smallest conflicting set. */
 static void shrink(struct inquiry *inquiry)
 {
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		inquiry->constraints.at[i].dropped = true;
-		inquiry->constraints.at[i].dropped =
-			!inquiry_ask(inquiry);
+	for (uint32_t turn = 0; turn <= OPACITY_MOST; turn++) {
+		for (size_t i = 0; i < inquiry->constraints.count; i++) {
+			struct constraint *constraint =
+				&inquiry->constraints.at[i];
+
+			if (opacity(inquiry, constraint) != turn)
+				continue;
+			constraint->dropped = true;
+			constraint->dropped = !inquiry_ask(inquiry);
+		}
 	}
 }
 

@@ -44,6 +44,9 @@ struct inquiry {
 	double least_bytes;		/* that the nearest plan needs; 0: memory is not
 					 * what is short */
 	bool every_zero;		/* ZeRO 2 and 3 count where nothing says which do */
+	/* An outcome that a requirement left out bounds from above: plans are searched
+	 * for the least of it. VARIABLE_COUNT: by the job's own objective. */
+	enum plan_variable aim;
 	const struct deadline *deadline;
 	bool unanswered;		/* a search ended before it knew */
 };

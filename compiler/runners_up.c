@@ -130,8 +130,7 @@ enum status runners_up_find(const struct cli *cli, struct compilation *compilati
 		.at = ARENA_ARRAY(arena, struct runner, wanted),
 		.count = 1,
 		.wanted = wanted,
-		.by_time = !job->objective_count ||
-			   !strcmp(job->objective_name[0], "time"),
+		.by_time = objective_is_time(job),
 	};
 	runners->at[0].plan = pipeline->result.plan;
 	while (runners->count < wanted && status == STATUS_DONE) {

@@ -97,8 +97,11 @@ static void print_row(const struct runners_up *runners, uint32_t i,
 	describe_seconds(runner->plan.time_s, &time);
 	describe_bytes(runner->plan.memory_peak_bytes, &memory);
 	if (!runners->by_time)
-		text_printf(&objective, "%10.6g  ", value);
-	text_printf(out, "  %2u  %s%9s  %9s  %9s  ", i + 1, objective.at, time.at,
+		describe_objective_number(&runners->ir->job, value, &objective);
+	text_printf(out, "  %2u  ", i + 1);
+	if (!runners->by_time)
+		text_printf(out, "%10s  ", objective.at);
+	text_printf(out, "%9s  %9s  %9s  ", time.at,
 		    i ? behind(compilation, runners->at[0].plan.certificate.value,
 			       value) : "best",
 		    memory.at);
@@ -142,8 +145,8 @@ void runners_up_print(const struct runners_up *runners,
 	text_printf(out, " configurations\n\n  %2s  ", "");
 	if (!runners->by_time)
 		text_printf(out, "%10s  ",
-			    strlen(ir->job.objective_name[0]) > 10 ?
-				    "objective" : ir->job.objective_name[0]);
+			    strlen(objective_name(&ir->job)) > 10 ?
+				    "objective" : objective_name(&ir->job));
 	text_printf(out, "%9s  %9s  %9s  %-27s  %s\n", "time", "behind", "memory",
 		    "loses most in", "differs from the best in");
 	for (uint32_t i = 0; i < runners->count; i++)

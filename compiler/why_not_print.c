@@ -292,7 +292,9 @@ static void print_objective(struct report *report, const char *subject)
 	else
 		text_printf(out, "%s is worse: ", subject);
 	describe_objective(job, asked, out);
-	text_printf(out, " against %.6g\n", chosen);
+	text_append(out, " against ");
+	describe_objective(job, chosen, out);
+	text_append_char(out, '\n');
 }
 
 /* "It is 10.3 % slower, by 1.40 s an iteration." */
@@ -302,7 +304,7 @@ static void print_verdict(struct report *report, const char *subject)
 	double chosen = report->chosen->time_s, asked = report->asked->time_s;
 	struct text *out = report->out;
 
-	if (job->objective_count && strcmp(job->objective_name[0], "time")) {
+	if (!objective_is_time(job)) {
 		print_objective(report, subject);
 		return;
 	}
