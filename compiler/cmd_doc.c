@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "compiler/cli.h"
+#include "compiler/json_set.h"
 #include "compiler/library.h"
 #include "lang/call.h"
 
@@ -139,16 +140,13 @@ static json_t *parameters_json(struct documents *documents,
 		json_t *object = json_pack("{s:s}", "name", parameter->name);
 
 		if (parameter->child[0])
-			json_object_set_new(
-				object, "type",
-				json_string(parameter->child[0]->name));
+			json_set(object, "type",
+				 json_string(parameter->child[0]->name));
 		if (parameter->child[1])
-			json_object_set_new(
-				object, "default",
-				json_string(source_text(documents,
-							parameter->child[1])));
-		json_object_set_new(object, "about",
-				    json_string(about ? about : ""));
+			json_set(object, "default",
+				 json_string(source_text(documents,
+							 parameter->child[1])));
+		json_set(object, "about", json_string(about ? about : ""));
 		json_array_append_new(list, object);
 	}
 	return list;

@@ -13,6 +13,7 @@
 #include "compiler/describe.h"
 #include "compiler/emit.h"
 #include "compiler/json_print.h"
+#include "compiler/json_set.h"
 #include "compiler/profile.h"
 #include "lang/base/vec.h"
 #include "lang/compilation.h"
@@ -21,11 +22,6 @@ struct rows {
 	const struct emit_input *input;
 	VEC(struct ir_measurement) all;
 };
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
 
 /* One without recomputation, to which the model adds that; and those that the
  * job's own profile has measured with it. */
@@ -79,24 +75,24 @@ static json_t *make_row(const struct ir *ir, const struct ir_measurement *row)
 	const struct ir_class *class = &ir->model.class[row->class_index];
 	json_t *object = json_object();
 
-	set(object, "layer", json_string(class->name));
+	json_set(object, "layer", json_string(class->name));
 	if (is_ambiguous(&ir->model, row->class_index))
-		set(object, "position",
-		    json_integer(profile_position(&ir->model, row->class_index)));
-	set(object, "tensor", json_integer(row->shape.tensor));
-	set(object, "sequence", json_boolean(row->shape.sequence));
-	set(object, "context", json_integer(row->shape.context));
+		json_set(object, "position",
+			 json_integer(profile_position(&ir->model, row->class_index)));
+	json_set(object, "tensor", json_integer(row->shape.tensor));
+	json_set(object, "sequence", json_boolean(row->shape.sequence));
+	json_set(object, "context", json_integer(row->shape.context));
 	if (ir_find_operator(class, IR_ROUTER)) {
-		set(object, "expert", json_integer(row->shape.expert));
-		set(object, "expert_tensor",
-		    json_integer(row->shape.expert_tensor));
+		json_set(object, "expert", json_integer(row->shape.expert));
+		json_set(object, "expert_tensor",
+			 json_integer(row->shape.expert_tensor));
 	}
-	set(object, "micro_batch", json_integer(row->shape.micro_batch));
+	json_set(object, "micro_batch", json_integer(row->shape.micro_batch));
 	if (row->recompute != RECOMPUTE_NONE)
-		set(object, "recompute",
-		    json_string(recompute_name(row->recompute)));
-	set(object, "forward", json_real(row->forward_s));
-	set(object, "backward", json_real(row->backward_s));
+		json_set(object, "recompute",
+			 json_string(recompute_name(row->recompute)));
+	json_set(object, "forward", json_real(row->forward_s));
+	json_set(object, "backward", json_real(row->backward_s));
 	return object;
 }
 

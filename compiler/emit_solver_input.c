@@ -20,6 +20,7 @@
 #include "compiler/describe.h"
 #include "compiler/emit.h"
 #include "compiler/json_print.h"
+#include "compiler/json_set.h"
 #include "lang/compilation.h"
 #include "solver/layer.h"
 #include "solver/published.h"
@@ -36,11 +37,6 @@ struct form {
 	struct arena scratch;
 	uint32_t length;
 };
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
 
 static bool refuse(const struct form *form, struct span span, const char *what,
 		   const char *help)
@@ -151,10 +147,10 @@ static void set_network(const struct form *form, json_t *root)
 		json_array_append_new(fanouts, json_integer(level->fanout));
 		below *= level->fanout;
 	}
-	set(root, "bandwidth", json_copy(json_array_get(rates, 0)));
-	set(root, "bws", rates);
-	set(root, "latency_per_level", latencies);
-	set(root, "devices_per_level", fanouts);
+	json_set(root, "bandwidth", json_copy(json_array_get(rates, 0)));
+	json_set(root, "bws", rates);
+	json_set(root, "latency_per_level", latencies);
+	json_set(root, "devices_per_level", fanouts);
 }
 
 /* ---- layers ---- */
@@ -242,8 +238,8 @@ static void set_width(struct form *form, uint32_t shape, json_t *nodes,
 					->output_bytes));
 	}
 	snprintf(key, sizeof(key), "%u", form->problem->shape[shape].tensor);
-	set(nodes, key, chain);
-	set(edges, key, joints);
+	json_set(nodes, key, chain);
+	json_set(edges, key, joints);
 }
 
 static void set_layers(struct form *form, json_t *root)
@@ -256,8 +252,8 @@ static void set_layers(struct form *form, json_t *root)
 		if (find_width(form, t, &shape) && load_width(form, shape))
 			set_width(form, shape, nodes, edges);
 	}
-	set(root, "nodes", nodes);
-	set(root, "edges", edges);
+	json_set(root, "nodes", nodes);
+	json_set(root, "edges", edges);
 }
 
 /* ---- the rest ---- */
@@ -275,12 +271,12 @@ static void set_baselines(const struct form *form, json_t *root)
 		const struct ir_domain *d = &plan->domain[VARIABLE_DATA];
 
 		if (p->given && t->given && d->given)
-			set(all, plan->name, json_pack("{s:I,s:I,s:I,s:I}",
-				"p", (json_int_t)p->at[0], "t", (json_int_t)t->at[0],
-				"d", (json_int_t)d->at[0], "num_transformer_layers",
-				(json_int_t)ir->model.layer_count));
+			json_set(all, plan->name, json_pack("{s:I,s:I,s:I,s:I}",
+				     "p", (json_int_t)p->at[0], "t", (json_int_t)t->at[0],
+				     "d", (json_int_t)d->at[0], "num_transformer_layers",
+				     (json_int_t)ir->model.layer_count));
 	}
-	set(root, "baselines", all);
+	json_set(root, "baselines", all);
 }
 
 static json_t *form_json(struct form *form)
@@ -292,18 +288,18 @@ static json_t *form_json(struct form *form)
 				 shape->sequence, "cp_degree",
 				 (json_int_t)shape->context);
 
-	set(root, "maxMemoryPerDevice", json_real(problem->memory.limit_bytes -
-						  problem->memory.reserve_bytes));
-	set(root, "maxDevices", json_integer(problem->device_count));
+	json_set(root, "maxMemoryPerDevice", json_real(problem->memory.limit_bytes -
+						       problem->memory.reserve_bytes));
+	json_set(root, "maxDevices", json_integer(problem->device_count));
 	set_network(form, root);
-	set(root, "frequency", json_real(FREQUENCY));
-	set(root, "mbsInBatch",
-	    json_integer(problem->global_batch / shape->micro_batch));
+	json_set(root, "frequency", json_real(FREQUENCY));
+	json_set(root, "mbsInBatch",
+		 json_integer(problem->global_batch / shape->micro_batch));
 	set_layers(form, root);
-	set(root, "activationRecomputation",
-	    json_boolean(choice->recompute == RECOMPUTE_FULL));
-	set(root, "optimizerAlgorithm",
-	    json_string(form_optimizer(form->input->ir->job.optimizer)));
+	json_set(root, "activationRecomputation",
+		 json_boolean(choice->recompute == RECOMPUTE_FULL));
+	json_set(root, "optimizerAlgorithm",
+		 json_string(form_optimizer(form->input->ir->job.optimizer)));
 	set_baselines(form, root);
 	return root;
 }

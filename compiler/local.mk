@@ -71,6 +71,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/json_file.h \
 	%D%/json_print.c \
 	%D%/json_print.h \
+	%D%/json_set.h \
 	%D%/layout.c \
 	%D%/layout.h \
 	%D%/layout_attention.c \
@@ -118,11 +119,14 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_profile_entry.c \
 	%D%/lower_recompute.c \
 	%D%/lower_requirement.c \
+	%D%/lower_search.c \
 	%D%/lower_split.c \
 	%D%/lower_template.c \
 	%D%/lower_template.h \
 	%D%/lower_tensor.c \
 	%D%/lower_topology.c \
+	%D%/manifest_placement.c \
+	%D%/manifest_placement.h \
 	%D%/matrices.c \
 	%D%/matrices.h \
 	%D%/megatron_architecture.c \

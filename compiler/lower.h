@@ -16,9 +16,6 @@
 #include "lang/compilation.h"
 #include "lang/eval.h"
 
-/* Bounds on what one spec may describe; each has its own diagnostic. */
-#define DOMAIN_MAX 65536		/* values of one search domain */
-
 struct job_let {
 	const char *name;
 	const struct ast *expression;	/* mentions plan variables */
@@ -110,6 +107,8 @@ bool lower_graph(struct lower *lower, const struct record *record);
 bool lower_template(struct lower *lower, const struct record *layer,
 		    struct ir_class *class);
 
+/* Search domains, in lower_search.c. */
+
 /* The plan variable that an item of a search or a plan names. */
 bool lower_variable(struct lower *lower, const struct ast *item,
 		    enum plan_variable *variable);
@@ -122,6 +121,8 @@ bool lower_domain_elements(struct lower *lower, const struct ast *item,
 /* The domain of `variable in ..`. */
 bool lower_domain(struct lower *lower, const struct ast *item,
 		  enum plan_variable variable, struct ir_domain *domain);
+
+/* Requirements, in lower_requirement.c. */
 
 /* Whether an expression depends on the plan. */
 bool lower_mentions_plan(struct lower *lower, const struct ast *expression);

@@ -11,6 +11,7 @@
 
 #include "compiler/describe.h"
 #include "compiler/json_print.h"
+#include "compiler/json_set.h"
 
 /* Parts of a manifest that make a plan another one. */
 static const char *const parts[] = {
@@ -284,11 +285,11 @@ static void add_change(json_t *list, const char *path, const json_t *before,
 {
 	json_t *change = json_object();
 
-	json_object_set_new(change, "path", json_string(path));
-	json_object_set_new(change, "before",
-			    before ? json_deep_copy(before) : json_null());
-	json_object_set_new(change, "after",
-			    after ? json_deep_copy(after) : json_null());
+	json_set(change, "path", json_string(path));
+	json_set(change, "before",
+		 before ? json_deep_copy(before) : json_null());
+	json_set(change, "after",
+		 after ? json_deep_copy(after) : json_null());
 	json_array_append_new(list, change);
 }
 

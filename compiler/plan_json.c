@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "compiler/describe.h"
+#include "compiler/json_set.h"
 #include "compiler/time_terms.h"
 
 json_t *plan_json_number(double value)
@@ -49,9 +50,9 @@ json_t *plan_json_breakdown(const struct breakdown *breakdown)
 	json_t *object = json_object();
 
 	for (int i = 0; i < TIME_TERM_COUNT; i++)
-		json_object_set_new(object, time_term_key((enum time_term)i),
-			plan_json_number(time_term_s(breakdown,
-						     (enum time_term)i)));
+		json_set(object, time_term_key((enum time_term)i),
+			 plan_json_number(time_term_s(breakdown,
+						      (enum time_term)i)));
 	return object;
 }
 
@@ -71,19 +72,15 @@ json_t *plan_json_priced(const struct problem *problem, const struct plan *plan)
 	const struct certificate *certificate = &plan->certificate;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "parallelism",
-			    plan_json_choice(problem, plan));
-	json_object_set_new(object, "time", plan_json_number(plan->time_s));
-	json_object_set_new(object, "breakdown",
-			    plan_json_breakdown(&plan->breakdown));
-	json_object_set_new(object, "memory",
-			    plan_json_number(plan->memory_peak_bytes));
-	json_object_set_new(object, "memory_breakdown",
-			    memory_json(&plan->stage[plan->memory_peak_stage]
-						 .memory));
-	json_object_set_new(object, "value", plan_json_number(certificate->value));
-	json_object_set_new(object, "lower_bound",
-			    plan_json_number(certificate->lower_bound));
-	json_object_set_new(object, "gap", plan_json_number(certificate->gap));
+	json_set(object, "parallelism", plan_json_choice(problem, plan));
+	json_set(object, "time", plan_json_number(plan->time_s));
+	json_set(object, "breakdown", plan_json_breakdown(&plan->breakdown));
+	json_set(object, "memory", plan_json_number(plan->memory_peak_bytes));
+	json_set(object, "memory_breakdown",
+		 memory_json(&plan->stage[plan->memory_peak_stage].memory));
+	json_set(object, "value", plan_json_number(certificate->value));
+	json_set(object, "lower_bound",
+		 plan_json_number(certificate->lower_bound));
+	json_set(object, "gap", plan_json_number(certificate->gap));
 	return object;
 }

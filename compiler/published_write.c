@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "compiler/json_print.h"
+#include "compiler/json_set.h"
 #include "compiler/published_json.h"
 
 static json_t *stages_json(const struct published_file *file,
@@ -66,8 +67,8 @@ static json_t *baselines_json(const struct published_file *file,
 					   baseline->pipeline, objective, arena,
 					   &plan);
 
-		json_object_set_new(all, baseline->name,
-				    good ? json_real(plan.time) : json_null());
+		json_set(all, baseline->name,
+			 good ? json_real(plan.time) : json_null());
 	}
 	return all;
 }
@@ -90,8 +91,8 @@ void published_write(const struct published_file *file,
 		"objective", objective == PUBLISHED_NEST ? "nest" : "nest-all-replicas",
 		"lower_bound", plan->time, "gap", 0.0);
 	if (plan->zero)
-		json_object_set_new(answer, "zeroStage",
-				    json_integer((json_int_t)plan->zero));
+		json_set(answer, "zeroStage",
+			 json_integer((json_int_t)plan->zero));
 
 	json_print(answer, 0, out);
 	text_append_char(out, '\n');

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "compiler/json_set.h"
 #include "lang/call.h"
 #include "lang/scope.h"
 
@@ -253,8 +254,8 @@ static json_t *parts_json(const struct record *record, struct arena *arena)
 		json_t *part = record_json(record->part[i], arena);
 
 		if (record->kind != RECORD_TOPOLOGY)
-			json_object_set_new(part, "count",
-					    json_integer(record->part_repeat[i]));
+			json_set(part, "count",
+				 json_integer(record->part_repeat[i]));
 		json_array_append_new(array, part);
 	}
 	return array;
@@ -265,35 +266,35 @@ static json_t *record_json(const struct record *record, struct arena *arena)
 	const struct ast *parameters = parameters_of(record);
 	json_t *object = json_object(), *fields = json_object();
 
-	json_object_set_new(object, "kind",
-			    json_string(record->kind == RECORD_BLOCK ?
-						"block" :
-						record_kind_name(record->kind)));
+	json_set(object, "kind",
+		 json_string(record->kind == RECORD_BLOCK ?
+				     "block" :
+				     record_kind_name(record->kind)));
 	if (record->name)
-		json_object_set_new(object, "name", json_string(record->name));
+		json_set(object, "name", json_string(record->name));
 	for (uint32_t i = 0; parameters && i < parameters->child_count; i++) {
 		const struct value *value =
 			argument_of(record, parameters->child[i]);
 
 		if (value)
-			json_object_set_new(fields, parameters->child[i]->name,
-					    value_json(value, arena));
+			json_set(fields, parameters->child[i]->name,
+				 value_json(value, arena));
 	}
 	for (uint32_t i = 0; i < record->field_count; i++) {
 		/* The parts show the children with their numbers. */
 		if (record->kind == RECORD_LEVEL && record->part_count &&
 		    !strcmp(record->field[i].name, "children"))
 			continue;
-		json_object_set_new(fields, record->field[i].name,
-				    value_json(record->field[i].value, arena));
+		json_set(fields, record->field[i].name,
+			 value_json(record->field[i].value, arena));
 	}
-	json_object_set_new(object, "fields", fields);
+	json_set(object, "fields", fields);
 	if (record->kind == RECORD_MODEL)
-		json_object_set_new(object, "layers", parts_json(record, arena));
+		json_set(object, "layers", parts_json(record, arena));
 	else if (record->kind == RECORD_TOPOLOGY)
-		json_object_set_new(object, "levels", parts_json(record, arena));
+		json_set(object, "levels", parts_json(record, arena));
 	else if (record->kind == RECORD_LEVEL && record->part_count)
-		json_object_set_new(object, "children", parts_json(record, arena));
+		json_set(object, "children", parts_json(record, arena));
 	return object;
 }
 

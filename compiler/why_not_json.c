@@ -4,15 +4,11 @@
  */
 #include "compiler/why_not.h"
 
+#include "compiler/json_set.h"
 #include "compiler/plan_json.h"
 #include "compiler/time_terms.h"
 #include "compiler/variable.h"
 #include "lang/compilation.h"
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
-}
 
 static json_t *difference_json(const struct plan *chosen,
 			       const struct plan *asked)
@@ -22,14 +18,14 @@ static json_t *difference_json(const struct plan *chosen,
 	for (int i = 0; i < TIME_TERM_COUNT; i++) {
 		enum time_term term = (enum time_term)i;
 
-		set(parts, time_term_key(term),
-		    plan_json_number(time_term_s(&asked->breakdown, term) -
-				     time_term_s(&chosen->breakdown, term)));
+		json_set(parts, time_term_key(term),
+			 plan_json_number(time_term_s(&asked->breakdown, term) -
+					  time_term_s(&chosen->breakdown, term)));
 	}
-	set(object, "time", plan_json_number(asked->time_s - chosen->time_s));
-	set(object, "breakdown", parts);
-	set(object, "memory", plan_json_number(asked->memory_peak_bytes -
-					       chosen->memory_peak_bytes));
+	json_set(object, "time", plan_json_number(asked->time_s - chosen->time_s));
+	json_set(object, "breakdown", parts);
+	json_set(object, "memory", plan_json_number(asked->memory_peak_bytes -
+						    chosen->memory_peak_bytes));
 	return object;
 }
 
@@ -53,9 +49,9 @@ static json_t *excluded_json(const struct why_not *answer)
 		if (!why_not_excluded(answer, variable, &span))
 			continue;
 		object = json_object();
-		set(object, "variable", json_string(variable_name(variable)));
-		set(object, "place", span_is_nowhere(span) ?
-				     json_null() : any_string(why_not_place(answer, span)));
+		json_set(object, "variable", json_string(variable_name(variable)));
+		json_set(object, "place", span_is_nowhere(span) ?
+					  json_null() : any_string(why_not_place(answer, span)));
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -96,22 +92,22 @@ json_t *why_not_json(const struct why_not *answer)
 	const struct plan *chosen = &answer->chosen.plan;
 	json_t *root = json_object();
 
-	set(root, "schema", json_string("nest.why-not/1"));
-	set(root, "model", json_string(answer->chosen.ir->model.name));
-	set(root, "job", json_string(answer->chosen.ir->job.name));
-	set(root, "idea", any_string(answer->idea->text));
-	set(root, "outcome", json_string(outcome_name(answer)));
-	set(root, "chosen", plan_json_priced(answer->chosen.problem,
-					     &answer->chosen.plan));
+	json_set(root, "schema", json_string("nest.why-not/1"));
+	json_set(root, "model", json_string(answer->chosen.ir->model.name));
+	json_set(root, "job", json_string(answer->chosen.ir->job.name));
+	json_set(root, "idea", any_string(answer->idea->text));
+	json_set(root, "outcome", json_string(outcome_name(answer)));
+	json_set(root, "chosen", plan_json_priced(answer->chosen.problem,
+						  &answer->chosen.plan));
 	if (answer->outcome == WHY_NOT_FOUND)
-		set(root, "excluded_by", excluded_json(answer));
+		json_set(root, "excluded_by", excluded_json(answer));
 	if (answer->outcome == WHY_NOT_FOUND || answer->has_without) {
-		set(root, "asked", plan_json_priced(answer->asked.problem,
-						    &answer->asked.plan));
-		set(root, "difference",
-		    difference_json(chosen, &answer->asked.plan));
+		json_set(root, "asked", plan_json_priced(answer->asked.problem,
+							 &answer->asked.plan));
+		json_set(root, "difference",
+			 difference_json(chosen, &answer->asked.plan));
 	}
 	if (answer->outcome == WHY_NOT_IMPOSSIBLE)
-		set(root, "reasons", reasons_json(answer));
+		json_set(root, "reasons", reasons_json(answer));
 	return root;
 }

@@ -127,6 +127,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/predicate.h \
 	%D%/price.c \
 	%D%/price.h \
+	%D%/price_schedule.c \
+	%D%/price_variables.c \
 	%D%/problem.c \
 	%D%/problem.h \
 	%D%/published.c \

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cost model of price.h, term by term.
+ * The cost model of price.h, term by term: what layers and boundaries take, what each
+ * stage exchanges and holds. What follows from the stages is price_schedule.c.
  */
 #include "solver/price.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "solver/devices.h"
 #include "solver/layer.h"
@@ -34,13 +32,10 @@ struct pricing {
 	const struct problem_shape *shape;
 	struct site *site;		/* by rank, or one for all */
 	uint32_t site_count;
-	double *forward_s;		/* by chunk */
-	double *backward_s;
-	double *transfer_s;		/* chunk_count - 1 */
+	struct price_times times;
 	double *saved_bytes;		/* by rank, then the rank's chunks */
 	struct holding *held;		/* by rank */
 	struct moving *moving;		/* by rank */
-	double *finish_s;		/* by rank */
 	double *tied_s;			/* by rank: exchange of a tied weight */
 	double *before_s, *after_s;	/* by rank: transfers that the exchange of its
 					 * gradients meets, and that of its parameters */
@@ -52,11 +47,6 @@ struct pricing {
 	uint32_t recompute_left;	/* block layers of the chunk still to recompute */
 	uint32_t tied_rank, tied_with_rank;
 };
-
-static bool is_maximum(double value, double maximum)
-{
-	return value >= maximum * (1 - 1e-12);
-}
 
 static struct site *site_of(const struct pricing *pricing, uint32_t rank)
 {
@@ -98,13 +88,14 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 		.plan = plan,
 		.scratch = arena,
 		.shape = &problem->shape[plan->choice.shape],
-		.forward_s = ARENA_ARRAY(arena, double, chunks),
-		.backward_s = ARENA_ARRAY(arena, double, chunks),
-		.transfer_s = ARENA_ARRAY(arena, double, chunks),
+		.times = {
+			.forward_s = ARENA_ARRAY(arena, double, chunks),
+			.backward_s = ARENA_ARRAY(arena, double, chunks),
+			.transfer_s = ARENA_ARRAY(arena, double, chunks),
+		},
 		.saved_bytes = ARENA_ARRAY(arena, double, chunks),
 		.held = ARENA_ARRAY(arena, struct holding, p),
 		.moving = ARENA_ARRAY(arena, struct moving, p),
-		.finish_s = ARENA_ARRAY(arena, double, p),
 		.tied_s = ARENA_ARRAY(arena, double, p),
 		.before_s = ARENA_ARRAY(arena, double, p),
 		.after_s = ARENA_ARRAY(arena, double, p),
@@ -183,8 +174,8 @@ static void add_times(struct pricing *pricing, uint32_t chunk, uint32_t class,
 
 	if (!count)
 		return;
-	pricing->forward_s[chunk] += n * time->forward_s;
-	pricing->backward_s[chunk] += n * time->backward_s;
+	pricing->times.forward_s[chunk] += n * time->forward_s;
+	pricing->times.backward_s[chunk] += n * time->backward_s;
 	pricing->saved_bytes[rank * choice->virtual_stages + row] +=
 		n * cost->saved_bytes;
 	stage->forward_s += n * time->forward_s;
@@ -244,16 +235,16 @@ static void add_boundary(struct pricing *pricing, uint32_t chunk, uint32_t class
 	if (chunk + 1 == plan->chunk_count || rank >= pricing->placed_ranks)
 		return;
 	level = pricing->placed.boundary_level[rank];
-	pricing->transfer_s[chunk] = line_time(
+	pricing->times.transfer_s[chunk] = line_time(
 		boundary_line(pricing, rank),
 		problem_weight_at(problem, plan->choice.shape, class)->output_bytes);
 	if (level && pricing->placed.replicas_leave) {
-		pricing->after_s[rank] += pricing->transfer_s[chunk];
-		pricing->before_s[(chunk + 1) % p] += pricing->transfer_s[chunk];
+		pricing->after_s[rank] += pricing->times.transfer_s[chunk];
+		pricing->before_s[(chunk + 1) % p] += pricing->times.transfer_s[chunk];
 	}
 	if (chunk < p) {
 		plan->stage[rank].send_level = level;
-		plan->stage[rank].send_s = pricing->transfer_s[chunk];
+		plan->stage[rank].send_s = pricing->times.transfer_s[chunk];
 	}
 }
 
@@ -386,96 +377,6 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 		       bytes->activations + bytes->working + bytes->reserve;
 }
 
-static void price_memory_peak(struct plan *plan)
-{
-	double peak = 0;
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < plan->choice.pipeline; i++)
-		peak = most(peak, plan->stage[i].memory.total);
-	while (k + 1 < plan->choice.pipeline &&
-	       !is_maximum(plan->stage[k].memory.total, peak))
-		k++;
-	plan->memory_peak_bytes = peak;
-	plan->memory_peak_stage = k;
-}
-
-static double simulate(struct pricing *pricing, const double *transfer_s,
-		       double *finish_s)
-{
-	const struct choice *choice = &pricing->plan->choice;
-	struct schedule_input input = {
-		.shape = schedule_of(choice),
-		.forward_s = pricing->forward_s,
-		.backward_s = pricing->backward_s,
-		.transfer_s = transfer_s,
-	};
-
-	return schedule_simulate(&input, pricing->scratch, finish_s);
-}
-
-/* The first stage that decides finish + exposed reduction. */
-static uint32_t deciding_reduce(const struct pricing *pricing, double *maximum)
-{
-	const struct stage_cost *stage = pricing->plan->stage;
-	uint32_t p = pricing->plan->choice.pipeline, k = 0;
-
-	*maximum = 0;
-	for (uint32_t i = 0; i < p; i++)
-		*maximum = most(*maximum, pricing->finish_s[i] +
-						  stage[i].reduce_exposed_s);
-	while (k + 1 < p &&
-	       !is_maximum(pricing->finish_s[k] + stage[k].reduce_exposed_s,
-			   *maximum))
-		k++;
-	return k;
-}
-
-/* The first stage that decides step + exposed gather. */
-static uint32_t deciding_step(const struct pricing *pricing, double *maximum)
-{
-	const struct stage_cost *stage = pricing->plan->stage;
-	uint32_t p = pricing->plan->choice.pipeline, k = 0;
-
-	*maximum = 0;
-	for (uint32_t i = 0; i < p; i++)
-		*maximum = most(*maximum,
-				stage[i].step_s + stage[i].gather_exposed_s);
-	while (k + 1 < p &&
-	       !is_maximum(stage[k].step_s + stage[k].gather_exposed_s, *maximum))
-		k++;
-	return k;
-}
-
-static void price_time(struct pricing *pricing)
-{
-	struct plan *plan = pricing->plan;
-	struct breakdown *breakdown = &plan->breakdown;
-	double m = plan->choice.micro_batches;
-	double end = simulate(pricing, pricing->transfer_s, pricing->finish_s);
-	double *no_transfer = ARENA_ARRAY(pricing->scratch, double,
-					  plan->chunk_count);
-	double *finish = ARENA_ARRAY(pricing->scratch, double,
-				     plan->choice.pipeline);
-	double gained = most(0, end - simulate(pricing, no_transfer, finish));
-	double first, second, idle;
-	const struct stage_cost *k = plan->stage + deciding_reduce(pricing, &first);
-	const struct stage_cost *j = plan->stage + deciding_step(pricing, &second);
-
-	plan->time_s = first + second;
-	idle = most(0, pricing->finish_s[k - plan->stage] -
-			       m * (k->forward_s + k->backward_s));
-	breakdown->compute_s = m * k->compute_s;
-	breakdown->tensor_s = m * k->tensor_s;
-	breakdown->context_s = m * k->context_s;
-	breakdown->expert_s = m * k->expert_s;
-	breakdown->pipeline_s = gained < idle ? gained : idle;
-	breakdown->bubble_s = idle - breakdown->pipeline_s;
-	breakdown->data_s = m * k->sharding_s + k->reduce_exposed_s +
-			    j->gather_exposed_s;
-	breakdown->optimizer_s = j->step_s;
-}
-
 void price_plan(const struct problem *problem, struct arena *arena,
 		struct plan *plan)
 {
@@ -505,72 +406,6 @@ void price_plan(const struct problem *problem, struct arena *arena,
 		price_sync(&pricing, k);
 		price_memory(&pricing, k);
 	}
-	price_memory_peak(plan);
-	price_time(&pricing);
+	price_schedule(plan, &pricing.times, arena);
 	arena_rewind(arena, mark);
-}
-
-void price_schedule(struct plan *plan, const struct price_times *times,
-		    struct arena *arena)
-{
-	struct arena_mark mark = arena_mark(arena);
-	struct pricing pricing = {
-		.plan = plan,
-		.scratch = arena,
-		.forward_s = times->forward_s,
-		.backward_s = times->backward_s,
-		.transfer_s = times->transfer_s,
-		.finish_s = ARENA_ARRAY(arena, double, plan->choice.pipeline),
-	};
-
-	price_memory_peak(plan);
-	price_time(&pricing);
-	arena_rewind(arena, mark);
-}
-
-void price_variables(const struct problem *problem, const struct plan *plan,
-		     struct arena *arena, struct predicate_input *input)
-{
-	const struct choice *choice = &plan->choice;
-	const struct problem_shape *shape = &problem->shape[choice->shape];
-	double *value = input->value;
-	double device_s = plan->time_s * plan->devices;
-	struct mixed_rate rate = mixed_rate(problem, plan);
-	uint32_t p = choice->pipeline;
-	uint32_t *layers = ARENA_ARRAY(arena, uint32_t, p);
-	bool uniform = true;
-
-	for (uint32_t k = 0; k < p; k++) {
-		layers[k] = plan->stage[k].layers;
-		uniform &= layers[k] == layers[0];
-	}
-	value[VARIABLE_TENSOR] = shape->tensor;
-	value[VARIABLE_SEQUENCE] = shape->sequence;
-	value[VARIABLE_CONTEXT] = shape->context;
-	value[VARIABLE_EXPERT] = shape->expert;
-	value[VARIABLE_EXPERT_TENSOR] = shape->expert_tensor;
-	value[VARIABLE_DATA] = choice->data;
-	value[VARIABLE_PIPELINE] = p;
-	value[VARIABLE_VIRTUAL] = choice->virtual_stages;
-	value[VARIABLE_MICRO_BATCH] = shape->micro_batch;
-	value[VARIABLE_MICRO_BATCHES] = choice->micro_batches;
-	value[VARIABLE_ZERO] = choice->zero;
-	value[VARIABLE_RECOMPUTE] = choice->recompute;
-	value[VARIABLE_RECOMPUTE_LAYERS] =
-		choice->recompute != RECOMPUTE_FULL ? 0 :
-		choice->recompute_layers	    ? choice->recompute_layers :
-						      problem_block_count(problem);
-	value[VARIABLE_SCHEDULE] = choice->schedule;
-	value[VARIABLE_SHARD_LEVEL] = choice->shard_level;
-	value[VARIABLE_DEVICES] = plan->devices;
-	value[VARIABLE_TIME] = plan->time_s;
-	value[VARIABLE_MEMORY] = plan->memory_peak_bytes;
-	value[VARIABLE_BUBBLE] = plan->time_s > 0 ?
-		plan->breakdown.bubble_s / plan->time_s : 0;
-	value[VARIABLE_COST] = device_s * rate.dollars_per_s;
-	value[VARIABLE_ENERGY] = device_s * rate.watts;
-	value[VARIABLE_STAGE_LAYERS] = NAN;
-	value[VARIABLE_STAGES_UNIFORM] = uniform;
-	input->stage_layers = layers;
-	input->stage_count = p;
 }

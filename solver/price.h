@@ -127,10 +127,10 @@ static inline double price_exposed(double exchange_s, bool overlap,
 void price_plan(const struct problem *problem, struct arena *arena,
 		struct plan *plan);
 
-/* What the end of pricing needs besides the stages. */
+/* What the end of pricing needs besides the stages, of one micro-batch. */
 struct price_times {
 	double *forward_s, *backward_s;	/* by chunk */
-	double *transfer_s;		/* by boundary */
+	double *transfer_s;		/* by boundary: one fewer than chunks */
 };
 
 /* The end of pricing alone: memory peak, schedule, time and breakdown, from the
