@@ -224,6 +224,10 @@ static json_t *make_parallelism(const struct emit_input *input,
 	set(object, "schedule",
 	    json_string(choice->schedule == SCHEDULE_1F1B ?
 				"1f1b" : schedule_name(choice->schedule)));
+	if (input->ir->job.overlap_experts && shape->expert > 1)
+		set(object, "overlap_expert_exchange", json_true());
+	if (input->ir->job.dispatcher == IR_DISPATCHER_DEEPEP)
+		set(object, "token_dispatcher", json_string("deepep"));
 	set(object, "shard_level", json_integer(choice->shard_level));
 	set(object, "shards", json_integer(choice->zero ? plan_shards(input->plan) :
 							  1));

@@ -108,6 +108,9 @@ struct ir_operator {
 	 * those of the mean. */
 	uint64_t top_k;
 	double capacity;
+	/* Equal groups of consecutive experts, and how many of them a token's experts
+	 * lie in; 1 and 1: anywhere. */
+	uint64_t groups, top_groups;
 	/* CUSTOM: per token and device before cutting, see language.md. */
 	double custom_flops, custom_read_bytes, custom_write_bytes,
 	       custom_parameters, custom_saved_bytes;
@@ -254,6 +257,13 @@ enum ir_optimizer {
 	IR_OPTIMIZER_COUNT
 };
 
+/* How tokens reach their experts. */
+enum ir_dispatcher {
+	IR_DISPATCHER_ALLTOALL,	/* a row for each expert of a token */
+	IR_DISPATCHER_DEEPEP,	/* one for each place that has some of them */
+	IR_DISPATCHER_COUNT
+};
+
 enum ir_target { IR_TARGET_NONE, IR_TARGET_MEGATRON, IR_TARGET_COUNT };
 
 /* A requirement, kept with its source for explanations. */
@@ -324,6 +334,11 @@ struct ir_job {
 	 * recompute_module.h; 0: not said. */
 	uint32_t recompute_modules;
 	struct span recompute_modules_span;
+	/* `overlap_expert_exchange`: what experts exchange runs behind the work of
+	 * another micro-batch. */
+	bool overlap_experts;
+	struct span overlap_experts_span;
+	enum ir_dispatcher dispatcher;	/* `token_dispatcher` */
 	/* `place`: levels each dimension may use, as problem.within, and where
 	 * that is said. */
 	uint32_t within[DIMENSION_COUNT];

@@ -124,6 +124,9 @@ static void print_operator(struct text *out, const struct ir_class *class,
 	if (operator->kind == IR_ROUTER) {
 		text_printf(out, " top_k=%" PRIu64, operator->top_k);
 		print_number(out, "capacity", operator->capacity);
+		if (operator->groups > 1)
+			text_printf(out, " groups=%" PRIu64 " top_groups=%" PRIu64,
+				    operator->groups, operator->top_groups);
 	}
 	if (operator->dropout > 0)
 		print_number(out, "dropout", operator->dropout);

@@ -40,7 +40,10 @@
  * product (core/tensor_parallel/layers.py,
  * LinearWithGradAccumulationAndAsyncCommunication). The exchange of keys and
  * values over the context group runs behind attention, as in a ring: all but one
- * step of c. Everything else is exposed.
+ * step of c. Where the job overlaps the exchange of experts, the forward of one
+ * micro-batch runs beside the backward of another: all-to-alls of the one run behind
+ * the work of the other, of an equal layer (core/pipeline_parallel/combined_1f1b.py).
+ * Everything else is exposed.
  *
  * Fusion is what Megatron-LM with Transformer Engine does:
  *	- products of equal kind that read the same value are one product
@@ -80,7 +83,10 @@ enum hidden {
 	HIDDEN_NOT,
 	HIDDEN_INPUT_GRADIENT,	/* input-gradient products of hidden_by */
 	HIDDEN_WEIGHT_GRADIENT,	/* weight-gradient products of hidden_by */
-	HIDDEN_ATTENTION	/* the attention core, of its own direction */
+	HIDDEN_ATTENTION,	/* the attention core, of its own direction */
+	HIDDEN_BESIDE		/* work of another micro-batch in the other direction, of
+				 * which each exchange of experts has its share; by no
+				 * operator */
 };
 
 /* A collective that was inferred. */

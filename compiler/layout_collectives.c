@@ -231,6 +231,8 @@ static void exchange_rows(struct layout_walk *walk, uint32_t index,
 				 axis);
 	inferred->group = GROUP_EXPERT;
 	inferred->bytes /= walk->shape->expert_tensor;
+	if (walk->ir->job.overlap_experts)
+		inferred->hidden = HIDDEN_BESIDE;
 }
 
 /* Between the ranks that hold parts of the same experts. */

@@ -99,18 +99,41 @@ void layout_walk_costs(struct layout_walk *walk)
 	wait_for_host(walk);
 }
 
+/* Bytes of all that runs behind another micro-batch in a direction. */
+static double exchanged_bytes(const struct layout_walk *walk, bool backward)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < walk->inferred.count; i++)
+		if (walk->inferred.at[i].hidden == HIDDEN_BESIDE &&
+		    walk->inferred.at[i].backward == backward)
+			bytes += walk->inferred.at[i].bytes;
+	return bytes;
+}
+
 /* How long each hidden collective has, see HIDDEN_SHARE. Gradients of keys and values
  * travel with the keys and values: each has half of the attention's time. */
 void layout_walk_hidden(struct layout_walk *walk)
 {
 	double ring = (double)(walk->shape->context - 1) / walk->shape->context;
+	double exchanged[2];
 
+	exchanged[false] = exchanged_bytes(walk, false);
+	exchanged[true] = exchanged_bytes(walk, true);
 	for (size_t i = 0; i < walk->inferred.count; i++) {
 		struct inferred *inferred = &walk->inferred.at[i];
 		const struct operator_state *by;
 
 		if (inferred->hidden == HIDDEN_NOT)
 			continue;
+		if (inferred->hidden == HIDDEN_BESIDE) {
+			inferred->hidden_s = HIDDEN_SHARE * inferred->bytes /
+					     exchanged[inferred->backward] *
+					     (inferred->backward ?
+						      walk->result->forward_s :
+						      walk->result->backward_s);
+			continue;
+		}
 		by = &walk->operator[inferred->hidden_by];
 		if (inferred->hidden == HIDDEN_INPUT_GRADIENT)
 			inferred->hidden_s = by->input_gradient_s;

@@ -95,6 +95,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_attention.c \
 	%D%/lower_build.c \
 	%D%/lower_call.c \
+	%D%/lower_exchange.c \
 	%D%/lower_experts.c \
 	%D%/lower_extent.c \
 	%D%/lower_graph.c \
@@ -193,6 +194,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/site.h \
 	%D%/spread.c \
 	%D%/spread.h \
+	%D%/target.c \
 	%D%/target.h \
 	%D%/target_megatron.c \
 	%D%/text_diff.c \

@@ -97,6 +97,7 @@ static bool (*const passes[])(struct lower *) = {
 	lower_topology,
 	lower_model,
 	lower_recompute_modules,
+	lower_exchange,
 	lower_search,
 	lower_plans,
 	lower_requirements,

@@ -82,6 +82,7 @@ bool lower_job_fields(struct lower *lower);
 bool lower_topology(struct lower *lower);
 bool lower_model(struct lower *lower);
 bool lower_recompute_modules(struct lower *lower);
+bool lower_exchange(struct lower *lower);
 bool lower_search(struct lower *lower);
 bool lower_plans(struct lower *lower);
 bool lower_requirements(struct lower *lower);

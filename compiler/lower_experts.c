@@ -48,6 +48,37 @@ static bool take_top_k(struct template *template, const struct call *call,
 	return false;
 }
 
+static bool group_error(struct template *template, const struct call *call,
+			const char *name, const char *why, uint64_t number)
+{
+	const struct ast *at = call_named(call, name);
+
+	return diag_error(template->lower->diags, E_OPERATOR_VALUE,
+			  at ? at->span : call->ast->span,
+			  "'%s' of 'router' must %s %" PRIu64, name, why, number);
+}
+
+/* Groups of experts, of which a token's experts lie in a few. */
+static bool take_groups(struct template *template, const struct call *call,
+			uint64_t experts, struct ir_operator *operator)
+{
+	operator->groups = operator->top_groups = 1;
+	if (!call_integer(template, call, "groups", &operator->groups) ||
+	    !call_integer(template, call, "top_groups", &operator->top_groups))
+		return false;
+	if (!operator->groups || experts % operator->groups)
+		return group_error(template, call, "groups",
+				   "divide the number of experts,", experts);
+	if (!operator->top_groups || operator->top_groups > operator->groups)
+		return group_error(template, call, "top_groups",
+				   "be from 1 to 'groups', that is", operator->groups);
+	if (operator->top_k > operator->top_groups * (experts / operator->groups))
+		return group_error(template, call, "top_groups",
+				   "be enough groups for 'top_k' experts of a token,",
+				   operator->top_k);
+	return true;
+}
+
 bool build_router(struct template *template, const struct call *call,
 		  uint32_t *value)
 {
@@ -67,6 +98,8 @@ bool build_router(struct template *template, const struct call *call,
 	extent_of_axis(axis, &operator.to);
 	return take_top_k(template, call, template->axis.at[axis].size,
 			  &operator) &&
+	       take_groups(template, call, template->axis.at[axis].size,
+			   &operator) &&
 	       take_capacity(template, call, &operator) &&
 	       call_boolean(template, call, "bias", &operator.bias) &&
 	       template_append(template, call->ast, operator, call->input[0],

@@ -23,6 +23,8 @@ static const struct {
 	{ "optimizer", false, NULL },
 	{ "target", false, NULL },
 	{ "recompute_modules", false, NULL },
+	{ "overlap_expert_exchange", false, NULL },
+	{ "token_dispatcher", false, NULL },
 	{ "profile", false, NULL },
 	{ "search", true, NULL },
 	{ "require", true, NULL },
@@ -247,6 +249,12 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 	static const char *const targets[] = {
 		[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",
 	};
+	static const char *const dispatchers[] = {
+		[IR_DISPATCHER_ALLTOALL] = "alltoall",
+		[IR_DISPATCHER_DEEPEP] = "deepep",
+	};
+	_Static_assert(sizeof(dispatchers) / sizeof(*dispatchers) ==
+		       IR_DISPATCHER_COUNT, "a name for each dispatcher");
 	_Static_assert(sizeof(precisions) / sizeof(*precisions) ==
 		       IR_PRECISION_COUNT, "a name for each precision");
 	_Static_assert(sizeof(optimizers) / sizeof(*optimizers) ==
@@ -255,6 +263,7 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 		       IR_TARGET_COUNT, "a name for each target");
 	struct ir_job *job = &lower->ir->job;
 	uint32_t precision = IR_BF16, optimizer = IR_ADAM, target = IR_TARGET_NONE;
+	uint32_t dispatcher = IR_DISPATCHER_ALLTOALL;
 	bool good = job_symbol(lower, body, "precision", precisions,
 			       IR_PRECISION_COUNT, &precision);
 
@@ -262,6 +271,9 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 			  IR_OPTIMIZER_COUNT, &optimizer) && good;
 	good = job_symbol(lower, body, "target", targets, IR_TARGET_COUNT,
 			  &target) && good;
+	good = job_symbol(lower, body, "token_dispatcher", dispatchers,
+			  IR_DISPATCHER_COUNT, &dispatcher) && good;
+	job->dispatcher = (enum ir_dispatcher)dispatcher;
 	job->precision = (enum ir_precision)precision;
 	job->optimizer = (enum ir_optimizer)optimizer;
 	job->target = (enum ir_target)target;

@@ -38,8 +38,10 @@ static const struct operator_form forms[IR_OPERATOR_COUNT] = {
 			"params = 0, saves = 0B)",
 		.named = { "flops", "read", "write", "params", "saves" },
 		.build = build_custom },
-	[IR_ROUTER] = { "router(x, experts, top_k, capacity = 1, bias = false)",
-		.named = { "experts", "top_k", "capacity", "bias" },
+	[IR_ROUTER] = { "router(x, experts, top_k, capacity = 1, groups = 1, "
+			"top_groups = 1, bias = false)",
+		.named = { "experts", "top_k", "capacity", "groups",
+			   "top_groups", "bias" },
 		.build = build_router },
 	[IR_AUXILIARY_LOSS] = { "auxiliary_loss(x, loss)",
 		.build = build_auxiliary_loss },

@@ -47,8 +47,19 @@ static void add_experts(struct megatron *megatron)
 	} else if (block->top_k == 1) {
 		flag_switch(megatron, FLAG_PRE_SOFTMAX);
 	}
+	if (block->groups > 1) {
+		flag_number(megatron, FLAG_GROUPS, (double)block->groups);
+		flag_number(megatron, FLAG_TOP_GROUPS, (double)block->top_groups);
+	}
 	/* What the exchange and the products are priced as. */
-	flag_text(megatron, FLAG_DISPATCHER, "alltoall");
+	if (megatron->ir->job.dispatcher == IR_DISPATCHER_DEEPEP) {
+		flag_text(megatron, FLAG_DISPATCHER, "flex");
+		flag_switch(megatron, FLAG_DEEPEP);
+	} else {
+		flag_text(megatron, FLAG_DISPATCHER, "alltoall");
+	}
+	if (megatron->ir->job.overlap_experts && megatron->shape->expert > 1)
+		flag_switch(megatron, FLAG_OVERLAP_EXPERTS);
 	flag_switch(megatron, FLAG_GROUPED_GEMM);
 }
 

@@ -235,6 +235,8 @@ static bool match_experts(struct match *match, const struct branch *branch,
 	linears->input = router->input[0];
 	block->experts = match_size(match, &router->to);
 	block->top_k = router->top_k;
+	block->groups = router->groups;
+	block->top_groups = router->top_groups;
 	block->router_bias = router->bias;
 	block->expert_bias = inside.with_bias > 0;
 	if (inside.with_bias && inside.with_bias != inside.count)

@@ -82,7 +82,8 @@ static bool same_block(const struct megatron_block *a,
 
 	if (same_kind &&
 	    (a->ffn != b->ffn || a->experts != b->experts ||
-	     a->top_k != b->top_k || a->expert_ffn != b->expert_ffn ||
+	     a->top_k != b->top_k || a->groups != b->groups ||
+	     a->top_groups != b->top_groups || a->expert_ffn != b->expert_ffn ||
 	     a->shared_ffn != b->shared_ffn ||
 	     a->router_bias != b->router_bias ||
 	     a->expert_bias != b->expert_bias))

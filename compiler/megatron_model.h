@@ -32,6 +32,7 @@ struct megatron_block {
 	uint64_t q_rank, kv_rank, rope_dim, value_dim;
 	/* A mixture of experts in place of the MLP; experts 0: none. */
 	uint64_t experts, top_k, expert_ffn, shared_ffn;
+	uint64_t groups, top_groups;	/* of experts, as ir_operator */
 	bool router_bias;
 	bool expert_bias;		/* products of experts have biases */
 };

@@ -90,6 +90,8 @@ static void print_job(const struct problem *problem, struct text *out)
 	print_number(out, "optimizer", memory->optimizer_bytes);
 	if (problem->states_apart)
 		print_number(out, "apart", memory->apart_bytes);
+	if (problem->forward_ahead)
+		text_append(out, " forward_ahead");
 	text_append(out, "\nsync");
 	print_number(out, "reduce", sync->reduce_bytes);
 	print_number(out, "gather", sync->gather_bytes);

@@ -59,6 +59,28 @@ static void build_network(struct problem_build *build)
 	problem->device_watts = topology->device.watts;
 }
 
+/* All routers choose alike where tokens are sent once a place. */
+static void build_exchange(struct problem_build *build)
+{
+	const struct ir_model *model = &build->ir->model;
+
+	if (build->ir->job.dispatcher != IR_DISPATCHER_DEEPEP)
+		return;
+	for (uint32_t i = 0; i < model->class_count; i++) {
+		const struct ir_operator *router =
+			ir_find_operator(&model->class[i], IR_ROUTER);
+
+		if (router)
+			build->built->problem.exchange = (struct problem_exchange){
+				.copies = (double)router->top_k,
+				.experts = (double)ir_extent_size(&model->class[i],
+								  &router->to),
+				.groups = (double)router->groups,
+				.chosen_groups = (double)router->top_groups,
+			};
+	}
+}
+
 static void build_training(struct problem_build *build)
 {
 	struct problem *problem = &build->built->problem;
@@ -77,6 +99,8 @@ static void build_training(struct problem_build *build)
 		.apart_bytes = training.apart,
 	};
 	problem->states_apart = training_states_apart(job->optimizer);
+	problem->forward_ahead = job->overlap_experts;
+	build_exchange(build);
 	problem->sync = (struct problem_sync){
 		.reduce_bytes = training.reduce,
 		.gather_bytes = training.gather,
@@ -203,20 +227,19 @@ static bool build_rules(struct problem_build *build)
 {
 	bool whole = training_needs_whole(build->ir->job.optimizer);
 
-	switch (build->ir->job.target) {
-	case IR_TARGET_MEGATRON:
-		return target_megatron_rules(build->compilation, build->ir,
-					     &build->rules);
-	default:
-		build->rules = (struct target_rules){
-			.zero = { true, true, !whole, !whole },
-			.zero_searched = { true, true },
-			.gpipe = true,
-			.overlap_reduce = true,
-			.overlap_gather = true,
-		};
-		return true;
-	}
+	build->rules = (struct target_rules){
+		.zero = { true, true, !whole, !whole },
+		.zero_searched = { true, true },
+		.gpipe = true,
+		.overlap_reduce = true,
+		.overlap_gather = true,
+	};
+	if (build->ir->job.target == IR_TARGET_MEGATRON &&
+	    !target_megatron_rules(build->compilation, build->ir, &build->rules))
+		return false;
+	if (build->ir->job.overlap_experts)
+		target_overlap_rules(&build->rules);
+	return true;
 }
 
 /* Devices to avoid, each once, and pins. */

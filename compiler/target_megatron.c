@@ -16,61 +16,43 @@
 #include "compiler/describe.h"
 #include "lang/compilation.h"
 
-#define PUSH(value) { .op = PREDICATE_CONSTANT, .number = (value) }
-#define LOAD(name) { .op = PREDICATE_VARIABLE, .variable = (name) }
-
 static const struct predicate_step interleaving[] = {
-	LOAD(VARIABLE_VIRTUAL),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_VIRTUAL),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_EQUAL },
-	LOAD(VARIABLE_PIPELINE),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_PIPELINE),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_GREATER },
 	{ .op = PREDICATE_OR },
 };
 
 static const struct predicate_step whole_context[] = {
-	LOAD(VARIABLE_CONTEXT),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_CONTEXT),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_EQUAL },
 };
 
 static const struct predicate_step whole_experts[] = {
-	LOAD(VARIABLE_EXPERT_TENSOR),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_EXPERT_TENSOR),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_EQUAL },
 };
 
 static const struct predicate_step whole_pipeline[] = {
-	LOAD(VARIABLE_ZERO),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_ZERO),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_LESS_EQUAL },
-	LOAD(VARIABLE_PIPELINE),
-	PUSH(1),
+	TARGET_LOAD(VARIABLE_PIPELINE),
+	TARGET_PUSH(1),
 	{ .op = PREDICATE_EQUAL },
 	{ .op = PREDICATE_OR },
 };
 
 static const struct predicate_step whole_groups[] = {
-	LOAD(VARIABLE_SHARD_LEVEL),
-	PUSH(0),
+	TARGET_LOAD(VARIABLE_SHARD_LEVEL),
+	TARGET_PUSH(0),
 	{ .op = PREDICATE_EQUAL },
 };
-
-static void add_rule(struct target_rules *rules,
-		     const struct predicate_step *step, uint32_t step_count,
-		     const char *rule)
-{
-	rules->requirement[rules->requirement_count++] =
-		(struct ir_requirement){
-			.predicate = { .step = step, .step_count = step_count },
-			.span = SPAN_NONE,
-			.rule = rule,
-		};
-}
-
-#define ADD_RULE(rules, step, rule) \
-	add_rule((rules), (step), sizeof(step) / sizeof(*(step)), (rule))
 
 static bool stores_scores(const struct ir_model *model)
 {
@@ -157,18 +139,18 @@ bool target_megatron_rules(struct compilation *compilation,
 		return false;
 	}
 	if (muon)
-		ADD_RULE(rules, whole_groups,
+		TARGET_ADD_RULE(rules, whole_groups,
 			 "Megatron-LM shares the states of 'muon' out over all replicas");
-	ADD_RULE(rules, interleaving,
+	TARGET_ADD_RULE(rules, interleaving,
 		 "Megatron-LM interleaves only where pipeline > 1");
 	if (ir->job.domain[VARIABLE_ZERO].given)
-		ADD_RULE(rules, whole_pipeline,
+		TARGET_ADD_RULE(rules, whole_pipeline,
 			 "Megatron-LM has ZeRO 2 and 3 (Megatron-FSDP) only without a pipeline");
 	if (stores_scores(model))
-		ADD_RULE(rules, whole_context,
+		TARGET_ADD_RULE(rules, whole_context,
 			 "Megatron-LM cuts the context only with flash attention");
 	if (has_expert_biases(model))
-		ADD_RULE(rules, whole_experts,
+		TARGET_ADD_RULE(rules, whole_experts,
 			 "Megatron-LM cuts experts by expert_tensor only without biases");
 	if (!modules_fit_precision(compilation, ir))
 		return false;

@@ -84,6 +84,7 @@ struct group_walk {
 	double direct_spb, direct_s;
 	double overhead_s;
 	bool switches, reduces;
+	const struct problem_exchange *exchange;
 };
 
 /* The flat ring and the tree, over all levels with members. */
@@ -129,12 +130,45 @@ static void walk_flat(const struct problem_level *const *level,
 	walk->around_s -= walk->shortest_s;
 }
 
+/* Ways to pick k of n; n may be a fraction. */
+static double ways(double n, double k)
+{
+	return k > n ? 0 : exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
+}
+
+/* Of the rows of a token the share that is sent where each place gets it once: by
+ * counting the choices of experts that leave a place out. */
+static double sent_share(const struct problem_exchange *exchange, double places)
+{
+	double k = exchange->copies, all = exchange->experts;
+	double g = exchange->groups, chosen = exchange->chosen_groups;
+	double held = g / places, left_out = 0;
+
+	if (k == 0)
+		return 1;
+	if (chosen >= g || (fmod(g, places) != 0 && fmod(places, g) != 0)) {
+		left_out = ways(all - all / places, k) / ways(all, k);
+	} else if (held >= 1) {
+		for (double j = fmax(0, chosen - (g - held)); j <= fmin(held, chosen); j++)
+			left_out += ways(held, j) * ways(g - held, chosen - j) /
+				    ways(g, chosen) *
+				    ways((chosen - j) * all / g, k) /
+				    ways(chosen * all / g, k);
+	} else {
+		left_out = 1 - chosen / g +
+			   chosen / g * ways(chosen * all / g - all / places, k) /
+				   ways(chosen * all / g, k);
+	}
+	return fmin(1, places * (1 - left_out) / k);
+}
+
 /* An all-to-all within the levels at[0 .. count - 1] of one torus, or through
  * one other level. */
 static double direct_spb(const struct problem_level *level,
 			 const struct at_level *at, uint32_t count,
-			 double members)
+			 const struct group_walk *walk)
 {
+	double members = walk->members;
 	double spb = 0, near = 1, out = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -147,7 +181,8 @@ static double direct_spb(const struct problem_level *level,
 				at[i].passed_Bps);
 	}
 	if (count && level->kind == LEVEL_SWITCH)
-		return (members - at->inside) / members / at->rate_Bps;
+		return (members - at->inside) / members / at->rate_Bps *
+		       sent_share(walk->exchange, members / at->inside);
 	return fmax(out, spb * near);
 }
 
@@ -200,7 +235,7 @@ static void walk_torus(const struct problem_level *level,
 {
 	walk->scatter_spb += torus_spb(torus, dimensions);
 	walk->direct_spb = fmax(walk->direct_spb, direct_spb(level, torus,
-				dimensions, walk->members));
+				dimensions, walk));
 }
 
 static struct group_walk walk_group(const struct site *site, struct group_part part)
@@ -209,6 +244,7 @@ static struct group_walk walk_group(const struct site *site, struct group_part p
 	struct group_walk walk = {
 		.members = feasible_size(site, part), .slowest_Bps = INFINITY, .ring_Bps = INFINITY,
 		.tree_Bps = INFINITY, .shortest_s = INFINITY, .switches = true,
+		.exchange = &site->problem->exchange,
 	};
 	const struct problem_level *crossed[LEVEL_MAX];
 	struct at_level apart[LEVEL_MAX] = { { .n = 0 } };

@@ -22,6 +22,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/dimension.h \
 	%D%/even.c \
 	%D%/even.h \
+	%D%/exchange.c \
+	%D%/exchange.h \
 	%D%/expand.c \
 	%D%/expand.h \
 	%D%/expand_cut.c \

@@ -45,7 +45,8 @@
  *			(n_l + 1)/n_l x S/N_l / R'_l + 2 latency_l, where R'_l has the
  *			reduction_efficiency
  *	all-to-all: the largest over l of
- *	  switch	(n - N_l)/n x S / R_l
+ *	  switch	(n - N_l)/n x S x share(n / N_l) / R_l, the share being 1 or
+ *			that of exchange.h
  *	  full		(n_l - 1)/n_l x S' / R_l, where S' = N_(l+1)/n x S is for
  *			members in the same children further out
  *	  ring		(n_l - 1)/n_l x S' / R_l, or the links' floor(n_l^2 / 4)/n_l x S'

@@ -305,18 +305,22 @@ static struct network_line line_in_network(const struct span *span)
 /* What an all-to-all of one byte takes at one level: near is the share of it
  * that stays within the torus. */
 static double direct_s_per_byte(const struct reach *reach, double members,
-				double near)
+				double near,
+				const struct problem_exchange *exchange)
 {
 	double n = reach->members;
 
 	if (reach->level->kind == LEVEL_SWITCH)
-		return (members - reach->inside) / members / reach->rate_Bps;
+		return (members - reach->inside) / members *
+		       exchange_share(exchange, members / reach->inside) /
+		       reach->rate_Bps;
 	return most(near * most((n - 1) / n / reach->rate_Bps,
 				reach->direct_s_per_byte),
 		    (members - reach->inside) / members / reach->passed_Bps);
 }
 
-static struct network_line line_all_to_all(const struct span *span)
+static struct network_line line_all_to_all(const struct span *span,
+					   const struct problem_exchange *exchange)
 {
 	struct network_line line = { .latency_s = 0 };
 	uint32_t end = 0;
@@ -330,7 +334,7 @@ static struct network_line line_all_to_all(const struct span *span)
 		last = &span->reach[end - 1];
 		line.s_per_byte = most(line.s_per_byte, direct_s_per_byte(
 			reach, span->members,
-			last->inside * last->members / span->members));
+			last->inside * last->members / span->members, exchange));
 		line.latency_s += reach->exchange_s;
 		if (reach->level->rails && i)
 			line.latency_s += span->reach[i - 1].step_s;
@@ -362,11 +366,12 @@ static void lines_add_overhead(struct protocol_lines *lines, double overhead_s)
 	lines->broadcast.latency_s += overhead_s;
 }
 
-static struct protocol_lines lines_of(const struct span *span)
+static struct protocol_lines lines_of(const struct span *span,
+				      const struct problem_exchange *exchange)
 {
 	struct protocol_lines lines = {
 		.half = { line_ring(span), line_scatter(span) },
-		.all_to_all = line_all_to_all(span),
+		.all_to_all = line_all_to_all(span, exchange),
 		.broadcast = line_broadcast(span),
 	};
 
@@ -409,11 +414,11 @@ struct network_lines network_lines(const struct problem *problem,
 	if (!span.count)
 		return lines;
 	lines.alone = false;
-	lines.by[0] = lines.by[1] = lines_of(&span);
+	lines.by[0] = lines.by[1] = lines_of(&span, &problem->exchange);
 	lines.protocols = 1;
 	if (network_short_levels(problem, shape, level)) {
 		span_of(level, problem->level_count, shape, &span);
-		lines.by[1] = lines_of(&span);
+		lines.by[1] = lines_of(&span, &problem->exchange);
 		lines.protocols = 2;
 	}
 	return lines;

@@ -327,6 +327,22 @@ static bool predicate_is_sound(const struct predicate *predicate)
 	return true;
 }
 
+/* Numbers that the formulas count up to are bounded. */
+static const char *check_exchange(const struct problem_exchange *exchange)
+{
+	double g = exchange->groups, chosen = exchange->chosen_groups;
+
+	if (exchange->copies == 0)
+		return NULL;
+	if (!(exchange->copies >= 1 && exchange->copies <= COPIES_MAX &&
+	      g >= 1 && g <= COPIES_MAX && chosen >= 1 && chosen <= g &&
+	      is_amount(exchange->experts)))
+		return "the exchange of experts is out of range";
+	if (exchange->copies > chosen * exchange->experts / g)
+		return "a token goes to more experts than there are to choose from";
+	return NULL;
+}
+
 static const char *check_job(const struct problem *problem)
 {
 	bool any = false;
@@ -412,6 +428,8 @@ const char *problem_check(const struct problem *problem)
 		wrong = check_memory(problem);
 	if (!wrong)
 		wrong = check_job(problem);
+	if (!wrong)
+		wrong = check_exchange(&problem->exchange);
 	if (!wrong)
 		wrong = check_kinds(problem);
 	return wrong;

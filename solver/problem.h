@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "solver/dimension.h"
+#include "solver/exchange.h"
 #include "solver/predicate.h"
 
 #define LEVEL_MAX 8		/* levels of a topology */
@@ -227,6 +228,13 @@ struct problem {
 	 * dealt out whole where ZeRO shares out states; ZeRO 2 and 3, which cut them, are
 	 * then not allowed. False: no weight has states apart. */
 	bool states_apart;
+	/* Where experts are spread (expert > 1) the forward of one micro-batch runs beside
+	 * the backward of another, so that each hides the other's exchange (hidden_s): a
+	 * device then keeps one chunk of a micro-batch more than the schedule's order says. */
+	bool forward_ahead;
+	/* How tokens reach their experts. On levels of rings or links from each to each,
+	 * under linear placements and on graphs each copy is counted as sent. */
+	struct problem_exchange exchange;
 	double device_dollars_per_s;	/* price of one device; 0 if unknown */
 	double device_watts;
 

@@ -238,6 +238,13 @@ class Derived:
         if "--moe-router-enable-expert-bias" in self.arguments:
             demand(self.arguments.get("--moe-router-score-function") == "sigmoid",
                    "a bias of the router without sigmoid scores")
+        if "--overlap-moe-expert-parallel-comm" in self.arguments:
+            demand(self.expert > 1, "overlap of an exchange that there is not")
+            demand(self.pipeline == 1 or self.virtual > 1,
+                   "overlap of the exchange in a pipeline without virtual stages")
+            demand(self.arguments.get("--recompute-granularity") != "full"
+                   and "moe" not in self.arguments.get("--recompute-modules", []),
+                   "overlap of an exchange that is recomputed")
         layers = self.arguments.get("--moe-layer-freq")
         if layers and layers.startswith("("):
             runs = re.findall(r"\[([01])\]\*([0-9]+)", layers)

@@ -329,6 +329,51 @@ static double in_network(const struct problem *problem,
 	return total;
 }
 
+/* Chance that no expert of a place is drawn, one after the other, when the place has
+ * `mine` experts in each of its first groups and the token's experts lie in `chosen` of
+ * the groups: groups are drawn one by one as well. */
+static double missed(const struct problem_exchange *exchange, double groups,
+		     double own_groups, double chosen, double mine, double drawn)
+{
+	double size = exchange->experts / exchange->groups, none = 1;
+
+	if (chosen > 0 && groups > 0) {
+		double own = own_groups / groups;
+
+		none = 0;
+		if (own > 0)
+			none += own * missed(exchange, groups - 1, own_groups - 1,
+					     chosen - 1, mine, drawn + mine);
+		if (own < 1)
+			none += (1 - own) * missed(exchange, groups - 1, own_groups,
+						   chosen - 1, mine, drawn);
+		return none;
+	}
+	size *= exchange->chosen_groups;
+	for (double i = 0; i < exchange->copies; i++)
+		none *= fmax(0, size - drawn - i) / (size - i);
+	return none;
+}
+
+/* Bytes sent where a token goes to each place once, over those of its copies. */
+static double once(const struct problem_exchange *exchange, double places)
+{
+	struct problem_exchange free = *exchange;
+	double g = exchange->groups, here = exchange->experts / places, left;
+
+	if (exchange->copies == 0)
+		return 1;
+	free.groups = free.chosen_groups = 1;
+	if (fmod(g, places) == 0)
+		left = missed(exchange, g, g / places, exchange->chosen_groups,
+			      exchange->experts / g, 0);
+	else if (fmod(places, g) == 0)
+		left = missed(exchange, g, 1, exchange->chosen_groups, here, 0);
+	else
+		left = missed(&free, 1, 1, 1, here, 0);
+	return fmin(1, places * (1 - left) / exchange->copies);
+}
+
 static double all_to_all(const struct problem *problem,
 			 const struct group_shape *group, double bytes)
 {
@@ -360,9 +405,12 @@ static double all_to_all(const struct problem *problem,
 			wait = group->apart[l] *
 			       (is_closed(problem, group, l) ? m / 2 : m - 1);
 		}
+		if (!brute_is_full(problem, l) && !brute_is_ring(problem, l))
+			sent *= once(&problem->exchange, n / inside);
+		else
+			worst = fmax(worst, (n - inside) / n * bytes /
+					    passed(problem, group, l));
 		worst = fmax(worst, sent * bytes / speed(problem, group, l));
-		worst = fmax(worst, (n - inside) / n * bytes /
-				    passed(problem, group, l));
 		latency += wait * problem->level[l].latency_s;
 		if (problem->level[l].rails && inside > 1)
 			latency += below;

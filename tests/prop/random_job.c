@@ -238,3 +238,23 @@ void maker_apart(struct maker *maker)
 	}
 	maker->random = before;
 }
+
+/* How experts exchange; likewise. */
+void maker_ahead(struct maker *maker)
+{
+	struct random before = maker->random;
+
+	maker->random.state ^= UINT64_C(0xbb67ae8584caa73b);
+	maker->problem->forward_ahead = maker_chance(maker, 0.3);
+	if (maker_chance(maker, 0.3)) {
+		struct problem_exchange *exchange = &maker->problem->exchange;
+		static const uint32_t groups[] = { 1, 2, 4, 3 };
+
+		exchange->groups = maker_pick(maker, groups, 4);
+		exchange->experts = 8 * exchange->groups * (1 + maker_chance(maker, 0.5));
+		exchange->copies = 1 + maker_below(maker, 8);
+		exchange->chosen_groups =
+			1 + maker_below(maker, (uint32_t)exchange->groups);
+	}
+	maker->random = before;
+}

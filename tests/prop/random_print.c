@@ -158,6 +158,12 @@ void random_problem_print(const struct problem *problem, FILE *file)
 	if (problem->states_apart)
 		fprintf(file, "  states apart: %.17g bytes\n",
 			memory->apart_bytes);
+	if (problem->forward_ahead)
+		fprintf(file, "  a forward ahead where experts are spread\n");
+	if (problem->exchange.copies > 0)
+		fprintf(file, "  %.17g of %.17g experts, in %.17g of %.17g groups\n",
+			problem->exchange.copies, problem->exchange.experts,
+			problem->exchange.chosen_groups, problem->exchange.groups);
 	fprintf(file, "  sync: reduce %.17g%s gather %.17g%s step %.17g at %.17g; "
 		"%.17g dollars, %.17g watts\n", sync->reduce_bytes,
 		sync->overlap_reduce ? " hidden" : "", sync->gather_bytes,

@@ -704,6 +704,30 @@ static void collectives_of_experts(void **state)
 	assert_int_equal(result.inferred_count, 4);
 }
 
+/* Overlapped, the two all-to-alls of the forward pass share four fifths of the work of
+ * the backward pass, and the other way round. */
+static void exchange_hidden(void **state)
+{
+	struct problem_shape shape = expert_shape(2, 4, 1);
+	struct layout_result result;
+	double hidden_s[2] = { 0 };
+	struct ir ir;
+
+	build_experts(*state, &ir);
+	layout_infer(&ir, 1, &shape, *state, &result);
+	for (uint32_t i = 0; i < result.inferred_count; i++)
+		if (result.inferred[i].group == GROUP_EXPERT)
+			assert_exact(result.inferred[i].hidden_s, 0);
+	ir.job.overlap_experts = true;
+	layout_infer(&ir, 1, &shape, *state, &result);
+	for (uint32_t i = 0; i < result.inferred_count; i++)
+		if (result.inferred[i].group == GROUP_EXPERT)
+			hidden_s[result.inferred[i].backward] +=
+				result.inferred[i].hidden_s;
+	assert_number(hidden_s[false], 0.8 * result.backward_s);
+	assert_number(hidden_s[true], 0.8 * result.forward_s);
+}
+
 /* Of 8 experts of 3 x 1024 x 512 each rank has two halves; the router is whole.
  * 3 n rows (n = s b / 2 tokens of the rank) meet 2 ranks' parts: 6 n rows. */
 static void work_of_experts(void **state)
@@ -999,6 +1023,7 @@ int main(void)
 		cmocka_unit_test(loss_bytes),
 		cmocka_unit_test(bias_gradient),
 		cmocka_unit_test(collectives_of_experts),
+		cmocka_unit_test(exchange_hidden),
 		cmocka_unit_test(work_of_experts),
 		cmocka_unit_test(flops_of_experts),
 		cmocka_unit_test(legality_of_experts),

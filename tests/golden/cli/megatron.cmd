@@ -7,3 +7,4 @@ nestc compile megatron_modules.nest --emit=megatron
 nestc compile megatron_prediction.nest --emit=megatron | grep -E 'needs|--(mtp|pipeline)'
 nestc compile megatron_sharded.nest --emit=megatron
 nestc compile megatron_refused_gpipe.nest --emit=megatron
+nestc compile megatron_exchange.nest --emit=megatron | grep -E 'needs|--(moe|overlap|expert|num-virt)'

@@ -19,5 +19,5 @@ nestc compile plans.nest --job mixtral_8x22b_job --emit=manifest | awk -v low=0.
 nestc compile plans.nest --job gemma_7b_job --emit=manifest | awk -v low=0.3 -v high=0.6 -f plan.awk
 nestc compile plans.nest --job gemma2_9b_job --emit=manifest | awk -v low=0.4 -v high=0.65 -f plan.awk
 nestc compile plans.nest --job gemma2_27b_job --emit=manifest | awk -v low=0.4 -v high=0.65 -f plan.awk
-nestc compile plans.nest --job deepseek_v3_job --emit=manifest | awk -v low=0.12 -v high=0.25 -f plan.awk
+nestc compile plans.nest --job deepseek_v3_job --emit=manifest | awk -v low=0.2 -v high=0.3 -f plan.awk
 nestc compile plans.nest --job deepseek_v3_prediction_job --emit=manifest | awk -v low=0.12 -v high=0.25 -f plan.awk

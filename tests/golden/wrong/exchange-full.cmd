@@ -1,0 +1,1 @@
+nestc compile exchange-full.nest --emit=manifest -o plan.json

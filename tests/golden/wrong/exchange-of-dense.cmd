@@ -1,0 +1,1 @@
+nestc compile exchange-of-dense.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile exchange-redone.nest --emit=manifest -o plan.json

@@ -1,0 +1,1 @@
+nestc compile exchange-word.nest --emit=manifest -o plan.json

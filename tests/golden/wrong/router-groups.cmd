@@ -1,0 +1,2 @@
+nestc compile router-groups.nest --job first
+nestc compile router-groups.nest --job second
