@@ -2,8 +2,6 @@
  *
  * nestc compile: the whole road, then every output that was asked for.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "compiler/cli.h"
 #include "compiler/depfile.h"

@@ -5,12 +5,10 @@
  * standard error.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/cli.h"
 #include "compiler/pipeline.h"
 #include "compiler/plan_value.h"
-#include "compiler/value_show.h"
 #include "lang/ast.h"
 #include "lang/eval.h"
 #include "lang/module.h"

@@ -7,7 +7,6 @@
 #define NEST_COMPILER_HAND_PLAN_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "compiler/ir.h"
 #include "solver/solver.h"

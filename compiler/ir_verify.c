@@ -3,7 +3,6 @@
  * Every invariant of the placement program that its header states.
  */
 #include <math.h>
-#include <string.h>
 
 #include "compiler/ir.h"
 #include "compiler/profile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inside the lowering from the checked tree to the placement program: what its
- * passes share. Only the lower_*.c files include this. Every function reports
+ * passes share. Only the lower*.c files include this. Every function reports
  * what is wrong itself and returns false then.
  */
 #ifndef NEST_COMPILER_LOWER_H

@@ -4,7 +4,6 @@
  * inputs, and what they give.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "compiler/lower_operator.h"
 

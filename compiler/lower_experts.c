@@ -4,7 +4,6 @@
  * becomes ordinary operators on routed rows between a DISPATCH and a COMBINE.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "compiler/lower_operator.h"
 

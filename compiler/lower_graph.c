@@ -4,7 +4,6 @@
  * vertices, with a vertex for every device, and the hierarchy that these imply
  * becomes the levels.
  */
-#include <string.h>
 
 #include "compiler/lower.h"
 #include "lang/network_graph.h"

@@ -4,8 +4,6 @@
  */
 #include "compiler/megatron_match.h"
 
-#include <string.h>
-
 #include "lang/compilation.h"
 
 struct match match_start(struct compilation *compilation,

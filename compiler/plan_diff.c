@@ -6,7 +6,6 @@
 #include "compiler/plan_diff.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/describe.h"

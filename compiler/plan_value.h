@@ -6,8 +6,6 @@
 #ifndef NEST_COMPILER_PLAN_VALUE_H
 #define NEST_COMPILER_PLAN_VALUE_H
 
-#include <stdbool.h>
-
 struct ast;
 struct cli;
 struct compilation;

@@ -13,7 +13,6 @@
 #include "compiler/layout.h"
 #include "compiler/ranks.h"
 #include "compiler/site.h"
-#include "solver/network.h"
 #include "solver/price.h"
 
 /* Relative error of sums in another order. */

@@ -3,7 +3,6 @@
  * Enumeration of shapes: degrees from the search domains, or all that are
  * legal, and the reports when a domain leaves none.
  */
-#include <string.h>
 
 #include "compiler/problem_build.h"
 

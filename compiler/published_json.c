@@ -5,7 +5,6 @@
  */
 #include "compiler/published_json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

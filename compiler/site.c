@@ -5,7 +5,6 @@
 #include "compiler/site.h"
 
 #include "compiler/describe.h"
-#include "solver/network.h"
 
 struct sites plan_sites(const struct ir *ir, const struct problem *problem,
 			const struct plan *plan)

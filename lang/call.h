@@ -7,7 +7,6 @@
 #define NEST_LANG_CALL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "lang/ast.h"
 #include "lang/base/arena.h"

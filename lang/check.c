@@ -10,7 +10,6 @@
 #include "lang/call.h"
 #include "lang/check_internal.h"
 #include "lang/eval.h"
-#include "lang/symbol.h"
 
 static void check_type(struct check *check, const struct ast *type)
 {

@@ -4,7 +4,6 @@
  * file; it keeps its own stack, since a file may chain very many declarations.
  * Imports have no cycles, so no cycle leaves a file.
  */
-#include <stdlib.h>
 
 #include "lang/check_internal.h"
 

@@ -7,7 +7,6 @@
 #ifndef NEST_LANG_DIAG_H
 #define NEST_LANG_DIAG_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

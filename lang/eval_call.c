@@ -3,7 +3,6 @@
  * Application: calls of functions, of declarations that give records, and of
  * built-in functions.
  */
-#include <string.h>
 
 #include "lang/builtin.h"
 #include "lang/call.h"

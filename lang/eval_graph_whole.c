@@ -4,7 +4,6 @@
  * end may be declared further down, and what only the whole shows is checked.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "lang/eval_graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the evaluator share. Only eval*.c include this.
+ * What the files of the evaluator share. Only eval*.c and builtin.c include this.
  */
 #ifndef NEST_LANG_EVAL_INTERNAL_H
 #define NEST_LANG_EVAL_INTERNAL_H

@@ -6,8 +6,6 @@
 #ifndef NEST_LANG_LINT_H
 #define NEST_LANG_LINT_H
 
-#include <stdbool.h>
-
 struct compilation;
 struct module;
 

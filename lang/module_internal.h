@@ -5,7 +5,6 @@
 #ifndef NEST_LANG_MODULE_INTERNAL_H
 #define NEST_LANG_MODULE_INTERNAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "lang/base/vec.h"

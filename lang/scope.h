@@ -6,7 +6,6 @@
 #ifndef NEST_LANG_SCOPE_H
 #define NEST_LANG_SCOPE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "lang/base/arena.h"

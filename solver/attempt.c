@@ -5,7 +5,6 @@
 #include "solver/attempt.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "solver/devices.h"
 #include "solver/even.h"

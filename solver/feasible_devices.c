@@ -6,8 +6,6 @@
  */
 #include "solver/feasible_check.h"
 
-#include <stdlib.h>
-
 /* ---- linear ---- */
 
 /* Lays blocks over the devices that may be used. */

@@ -6,7 +6,6 @@
 #include "solver/feasible_check.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A group at one level, as network.h has it. */
 struct at_level {

@@ -4,8 +4,6 @@
  */
 #include "solver/linear.h"
 
-#include <string.h>
-
 static const enum dimension order_table[PACKING_COUNT][DIMENSION_COUNT] = {
 	[PACKING_DATA_PIPELINE] = { DIMENSION_TENSOR, DIMENSION_CONTEXT,
 				    DIMENSION_DATA, DIMENSION_PIPELINE },

@@ -8,7 +8,6 @@
 #define NEST_SOLVER_SHARE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "solver/most.h"
 #include "solver/shard.h"

@@ -18,7 +18,6 @@
 #include "solver/placement.h"
 #include "solver/price.h"
 #include "solver/search.h"
-#include "solver/space.h"
 
 /* Prices every placement of the plan's degrees, in the order of ties, until
  * one is as good as the incumbent: that is the one to show. */

@@ -7,7 +7,6 @@
 #ifndef NEST_SOLVER_STAGES_H
 #define NEST_SOLVER_STAGES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "lang/base/arena.h"

@@ -39,9 +39,6 @@
 #ifndef NEST_SOLVER_STRATEGY_H
 #define NEST_SOLVER_STRATEGY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "solver/solver.h"
 
 #define MCMC_SEED 1

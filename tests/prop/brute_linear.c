@@ -6,7 +6,6 @@
 #include "tests/prop/brute_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The instances of a group, as ranks' numbers. */
 struct gathering {

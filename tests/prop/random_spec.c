@@ -5,7 +5,6 @@
 #include "tests/prop/random_spec.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 struct maker {
 	struct text *out;

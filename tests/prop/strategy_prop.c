@@ -4,7 +4,6 @@
  * is never better than the certificate of the exact search allows, and is
  * nothing where nothing fits. PROP_COUNT, PROP_SEED as in solver_prop.
  */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,8 +5,6 @@
 #ifndef NEST_TESTS_IR_BUILD_H
 #define NEST_TESTS_IR_BUILD_H
 
-#include <string.h>
-
 #include "compiler/ir.h"
 #include "lang/base/arena.h"
 

@@ -7,13 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "solver/devices.h"
 #include "solver/linear.h"
-#include "solver/placement.h"
 
 struct tally {
 	uint32_t laid, divided, moved;

@@ -13,7 +13,6 @@
 
 #include "compiler/apart.h"
 #include "compiler/matrices.h"
-#include "compiler/problem_from_ir.h"
 #include "compiler/training.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/ir_build.h"

@@ -28,7 +28,7 @@ static struct problem two_levels(double oversubscription)
 static struct placement placed(enum dimension dimension, uint32_t inner,
 			       uint32_t outer)
 {
-	struct placement placement;
+	struct placement placement = { 0 };
 
 	for (int d = 0; d < DIMENSION_COUNT; d++)
 		for (int l = 0; l < LEVEL_MAX; l++)

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "lang/base/intern.h"
 #include "lang/compilation.h"
 #include "lang/value.h"
 

@@ -23,7 +23,6 @@
 #include "compiler/time_terms.h"
 #include "compiler/why_not.h"
 #include "lang/compilation.h"
-#include "lang/module.h"
 
 static const char spec[] =
 	"nest 1\n"
