@@ -4,6 +4,7 @@
  */
 #include "lang/diag.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

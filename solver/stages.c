@@ -5,6 +5,7 @@
 #include "solver/stages.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 double stages_time(const struct stages_input *input, uint32_t first, uint32_t end)
 {
