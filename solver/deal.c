@@ -180,9 +180,25 @@ static double second_scale(const struct deal_limits *limits, uint32_t k)
 	return steps - (after < steps ? after : steps) / 2.0;
 }
 
-/* Ends by which device k has a load. */
-static double end_with(const struct deal_limits *limits, uint32_t k, double load)
+static double load_of(const struct deal *deal, const struct deal_limits *limits,
+		      uint32_t k, double units)
 {
+	return load_with(deal, limits->pipeline, limits->chunks, k, units);
+}
+
+/* Layers of the fullest of a device's chunks, at least. */
+static double fullest_chunk(const struct deal_limits *limits, double units)
+{
+	double mean = ceil(units / limits->chunks);
+
+	return mean > limits->dwell_least ? mean : limits->dwell_least;
+}
+
+/* The end by which device k has so many layers of the frequent kind. */
+static double end_with(const struct deal *deal, const struct deal_limits *limits,
+		       uint32_t k, double units)
+{
+	double load = load_of(deal, limits, k, units);
 	double end = limits->entry_s[k] + limits->micro_batches * load;
 
 	if (limits->whole_s > 0) {
@@ -195,6 +211,15 @@ static double end_with(const struct deal_limits *limits, uint32_t k, double load
 		double other = limits->through_s[k] +
 			       ((double)limits->micro_batches - limits->pipeline) *
 				       load;
+
+		if (other > end)
+			end = other;
+	}
+	if (limits->stay_s) {
+		double other = limits->stay_s[k] +
+			       ((double)limits->micro_batches - limits->pipeline) *
+				       load +
+			       limits->dwell_s * fullest_chunk(limits, units);
 
 		if (other > end)
 			end = other;
@@ -226,25 +251,18 @@ static double load_by(const struct pace *pace, uint32_t k, double end)
 	return load;
 }
 
-static double load_of(const struct deal *deal, const struct deal_limits *limits,
-		      uint32_t k, double units)
-{
-	return load_with(deal, limits->pipeline, limits->chunks, k, units);
-}
-
 double deal_end_with(const struct deal *deal, const struct deal_limits *limits,
 		     uint32_t k, double units)
 {
-	return end_with(limits, k, load_of(deal, limits, k, units));
+	return end_with(deal, limits, k, units);
 }
 
-/* Whole layers of the frequent kind that device k has room for by that end;
- * negative if not even for what it has for certain. */
-static double units_by(const struct pace *pace, uint32_t k, double end)
+/* Whole layers of the frequent kind that make device k's load. */
+static double units_of(const struct pace *pace, uint32_t k, double load)
 {
 	const struct deal *deal = pace->deal;
 	uint32_t p = pace->limits->pipeline;
-	double load = load_by(pace, k, end), room;
+	double room;
 
 	if (deal->extra_s > 0)
 		return units_within(deal, p, pace->limits->chunks, k, load);
@@ -256,6 +274,44 @@ static double units_by(const struct pace *pace, uint32_t k, double end)
 	room *= pace->per_unit;
 	/* A conversion is far quicker than floor. */
 	return room < 0 ? -1 : room < 1e15 ? (double)(int64_t)room : room;
+}
+
+/* Of so many layers those by which it is done with its stay: fewer in its fullest chunk
+ * leave time for more of them, up to what such chunks hold. */
+static double units_staying(const struct pace *pace, uint32_t k, double end,
+			    double units)
+{
+	const struct deal_limits *limits = pace->limits;
+	double fullest = fullest_chunk(limits, units);
+
+	for (;;) {
+		double left = end - limits->stay_s[k] - limits->dwell_s * fullest;
+		double fit = pace->per_later > 0 ?
+			units_of(pace, k, left * pace->per_later) :
+			left < 0 ? -1 : units;
+
+		if (fit >= units)
+			return units;
+		if (fit >= 0 && (fullest <= limits->dwell_least ||
+				 fit > (fullest - 1) * limits->chunks))
+			return fit;
+		if (fullest <= limits->dwell_least)
+			return -1;
+		fullest--;
+		if (units > fullest * limits->chunks)
+			units = fullest * limits->chunks;
+	}
+}
+
+/* Whole layers of the frequent kind that device k has room for by that end;
+ * negative if not even for what it has for certain. */
+static double units_by(const struct pace *pace, uint32_t k, double end)
+{
+	double units = units_of(pace, k, load_by(pace, k, end));
+
+	if (pace->limits->stay_s && units >= 0)
+		units = units_staying(pace, k, end, units);
+	return units;
 }
 
 /* Whether all layers find room by that end; if not, *next is the first end by
@@ -280,8 +336,7 @@ static bool deal_by(const struct pace *pace, double end, double *next)
 		if (fit < least)
 			enough = false;
 		if (wanted <= room) {
-			double then = end_with(limits, k,
-					       load_of(deal, limits, k, wanted));
+			double then = end_with(deal, limits, k, wanted);
 
 			if (then < *next)
 				*next = then;

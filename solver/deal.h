@@ -46,6 +46,10 @@ struct deal_limits {
 	double whole_s;
 	/* nor before through_s[k] + (m - pipeline) x its load, */
 	const double *through_s;	/* NULL: nothing known */
+	/* nor before stay_s[k] + (m - pipeline) x its load + dwell_s x the layers of
+	 * the fullest of its chunks, which are dwell_least or its share, rounded up, */
+	const double *stay_s;		/* NULL: nothing known */
+	double dwell_s, dwell_least;
 	/* and has no room for more than so many of the frequent layers. */
 	const double *units_most;	/* NULL: for any number */
 };

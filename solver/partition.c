@@ -52,7 +52,7 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		    struct arena *scratch)
 {
 	size_t p = choice->pipeline, chunks = p * choice->virtual_stages;
-	double *room = ARENA_ARRAY(scratch, double, 2 * chunks + 3 * p);
+	double *room = ARENA_ARRAY(scratch, double, 2 * chunks + 4 * p);
 
 	*partition = (struct partition){
 		.problem = problem,
@@ -72,6 +72,7 @@ void partition_init(struct partition *partition, const struct problem *problem,
 		.forward_s = room + 2 * chunks,
 		.saved_bytes = room + 2 * chunks + p,
 		.finish_s = room + 2 * chunks + 2 * p,
+		.backward_s = room + 2 * chunks + 3 * p,
 		.best_s = INFINITY,
 		.blocks_most = chain->blocks[chain->length],
 		.failed_requirement = REQUIREMENT_NONE,

@@ -42,7 +42,7 @@ struct partition {
 	uint32_t blocks_most;		/* of a chunk */
 
 	/* Room for one cut's numbers, from partition_room on; before, for a number by
-	 * device in forward_s, saved_bytes and finish_s. */
+	 * device in all but transfer_s. */
 	double *forward_s, *backward_s, *transfer_s, *saved_bytes, *finish_s;
 
 	/* The fastest legal cut simulated here; INFINITY before there is one. */

@@ -330,11 +330,10 @@ static double least_before(const struct partition *partition, uint32_t k)
 }
 
 /* Interleaved: bound_paths of partition_search.c with every row passed along its
- * devices, for any cut: less than whole_s + (m - p) load of device k, if at all, by
- * the forwards of its first chunk done early, and longer by a group on an
- * inner chunk of the last row. */
-static double stay_least(const struct devices *devices, uint32_t k,
-			 uint32_t inner)
+ * devices, for any cut: whole_s + (m - p) load of device k, less the forwards of its
+ * first chunk done early; and longer by a group on the fullest chunk of the
+ * device, all of which are passed on the way back. */
+static double stay_least(const struct devices *devices, uint32_t k)
 {
 	const struct partition *partition = devices->partition;
 	const struct chain *chain = partition->chain;
@@ -343,8 +342,7 @@ static double stay_least(const struct devices *devices, uint32_t k,
 	double ahead = p > 1 + 2 * k ? p - 1 - 2 * k : 0;
 	double first = largest * devices->unit_forward_s + ends_of(devices, k).forward_s;
 
-	return partition->whole_s - ahead * first +
-	       (p - 1) * inner * chain_least_backward(chain, 1, 2);
+	return partition->whole_s - ahead * first;
 }
 
 /* Interleaved: the first micro-batch goes forward through every chunk up to the
@@ -365,25 +363,24 @@ static double bound_through(const struct devices *devices,
 	double all = partition->whole_s;
 	double unit = chain->deal.unit_s, low = INFINITY;
 	double enough = incumbent_time_most(partition->incumbent);
-	double *through = partition->forward_s;	/* room for p chunks and more */
-	double last, before;
+	double *through = partition->forward_s, *stay = partition->backward_s;
 
 	inner = inner ? inner : 1;
-	for (uint32_t k = 0; k < p; k++)
-		through[k] = stay_least(devices, k, inner);
-	last = through[p - 1];
-	before = through[p - 2];
+	for (uint32_t k = 0; k < p; k++) {
+		through[k] = 0;
+		stay[k] = stay_least(devices, k);
+	}
 	limits->through_s = through;
+	limits->stay_s = stay;
+	limits->dwell_s = (p - 1) * chain_least_backward(chain, 1, 2);
+	limits->dwell_least = inner;
 	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
 		double until = least(low, enough) - tail, span, reduced;
 
-		through[p - 1] = most(last, all + (p - 1) * (head + blocks * unit));
-		through[p - 2] = before;
-		if (blocks < inner)
-			through[p - 2] = most(before,
-				all - head - blocks * unit +
-				(p - 1) * inner * unit -
-				2 * partition->transfer_least_s[partition->chunks - 2]);
+		through[p - 1] = all + (p - 1) * (head + blocks * unit);
+		through[p - 2] = blocks == inner ? 0 :
+			all - head - blocks * unit + (p - 1) * inner * unit -
+			2 * partition->transfer_least_s[partition->chunks - 2];
 		span = bound_deal_end(&chain->deal, limits, partition->span_s, until);
 		if (span > until) {
 			low = least(low, span + tail);
@@ -392,7 +389,7 @@ static double bound_through(const struct devices *devices,
 		reduced = end_and_reduce(devices, limits, span);
 		low = least(low, most(span + tail, reduced + step));
 	}
-	limits->through_s = NULL;
+	limits->through_s = limits->stay_s = NULL;
 	return low;
 }
 

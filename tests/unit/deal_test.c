@@ -18,7 +18,7 @@
 struct dealing {
 	struct deal deal;
 	struct deal_limits limits;
-	double entry[DEVICES], through[DEVICES], room[DEVICES];
+	double entry[DEVICES], through[DEVICES], stay[DEVICES], room[DEVICES];
 };
 
 /* xorshift64*, Vigna 2016. */
@@ -54,6 +54,7 @@ static void draw(struct dealing *d, uint64_t *state)
 	for (uint32_t k = 0; k < p; k++) {
 		d->entry[k] = between(state, 0, 40) / 8.0;
 		d->through[k] = between(state, 0, 80) / 8.0;
+		d->stay[k] = between(state, 0, 80) / 8.0;
 		d->room[k] = between(state, 1, 14);
 	}
 	d->limits = (struct deal_limits){
@@ -64,6 +65,9 @@ static void draw(struct dealing *d, uint64_t *state)
 		.entry_s = d->entry,
 		.whole_s = between(state, 0, 1) ? between(state, 1, 90) / 8.0 : 0,
 		.through_s = between(state, 0, 1) ? d->through : NULL,
+		.stay_s = between(state, 0, 1) ? d->stay : NULL,
+		.dwell_s = between(state, 0, 40) / 8.0,
+		.dwell_least = between(state, 0, 2),
 		.units_most = between(state, 0, 1) ? d->room : NULL,
 	};
 }
@@ -152,7 +156,7 @@ static void test_loads(void **state)
 			d.entry[k] = 0;
 		d.limits.micro_batches = 1;
 		d.limits.whole_s = 0;
-		d.limits.through_s = NULL;
+		d.limits.through_s = d.limits.stay_s = NULL;
 		d.limits.units_most = NULL;
 		truth = least_end(&d, 0, d.deal.units);
 		if (isinf(truth))
