@@ -60,6 +60,17 @@ const char *optimizer_name(enum ir_optimizer optimizer)
 	return names[optimizer];
 }
 
+const char *muon_mode_name(enum ir_muon_mode mode)
+{
+	static const char *const names[IR_MUON_MODE_COUNT] = {
+		[IR_MUON_BLOCKWISE] = "blockwise",
+		[IR_MUON_DUPLICATED] = "duplicated",
+		[IR_MUON_DISTRIBUTED] = "distributed",
+	};
+
+	return names[mode];
+}
+
 uint32_t variable_of_plan(enum plan_variable variable,
 			  const struct problem *problem,
 			  const struct plan *plan)

@@ -54,6 +54,7 @@ const char *recompute_name(enum recompute recompute);
 const char *schedule_name(enum schedule schedule);
 const char *precision_name(enum ir_precision precision);
 const char *optimizer_name(enum ir_optimizer optimizer);
+const char *muon_mode_name(enum ir_muon_mode mode);
 /* The value of a variable known from the configuration alone. */
 uint32_t variable_of_plan(enum plan_variable variable,
 			  const struct problem *problem,

@@ -257,6 +257,15 @@ enum ir_optimizer {
 	IR_OPTIMIZER_COUNT
 };
 
+/* How ranks of a tensor group orthogonalise a weight that is cut over them, see
+ * matrices.h. */
+enum ir_muon_mode {
+	IR_MUON_BLOCKWISE,
+	IR_MUON_DUPLICATED,
+	IR_MUON_DISTRIBUTED,
+	IR_MUON_MODE_COUNT
+};
+
 /* How tokens reach their experts. */
 enum ir_dispatcher {
 	IR_DISPATCHER_ALLTOALL,	/* a row for each expert of a token */
@@ -339,6 +348,7 @@ struct ir_job {
 	bool overlap_experts;
 	struct span overlap_experts_span;
 	enum ir_dispatcher dispatcher;	/* `token_dispatcher` */
+	enum ir_muon_mode muon_mode;
 	/* `place`: levels each dimension may use, as problem.within, and where
 	 * that is said. */
 	uint32_t within[DIMENSION_COUNT];

@@ -25,6 +25,7 @@ static const struct {
 	{ "recompute_modules", false, NULL },
 	{ "overlap_expert_exchange", false, NULL },
 	{ "token_dispatcher", false, NULL },
+	{ "muon_mode", false, NULL },
 	{ "profile", false, NULL },
 	{ "search", true, NULL },
 	{ "require", true, NULL },
@@ -234,6 +235,19 @@ static bool job_symbol(struct lower *lower, const struct ast *body,
 	return false;
 }
 
+/* The mode says how Muon steps. */
+static bool check_muon_mode(struct lower *lower, const struct ast *body)
+{
+	const struct ast *field = lower_field(body, "muon_mode");
+
+	if (!field || lower->ir->job.optimizer == IR_MUON)
+		return true;
+	diag_error(lower->diags, E_JOB_VALUE, field->span,
+		   "'muon_mode' is for 'optimizer = muon'");
+	diag_help(lower->diags, "leave it out, or write 'optimizer = muon'");
+	return false;
+}
+
 static bool job_symbols(struct lower *lower, const struct ast *body)
 {
 	static const char *const precisions[] = {
@@ -253,6 +267,13 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 		[IR_DISPATCHER_ALLTOALL] = "alltoall",
 		[IR_DISPATCHER_DEEPEP] = "deepep",
 	};
+	static const char *const modes[] = {
+		[IR_MUON_BLOCKWISE] = "blockwise",
+		[IR_MUON_DUPLICATED] = "duplicated",
+		[IR_MUON_DISTRIBUTED] = "distributed",
+	};
+	_Static_assert(sizeof(modes) / sizeof(*modes) == IR_MUON_MODE_COUNT,
+		       "a name for each mode");
 	_Static_assert(sizeof(dispatchers) / sizeof(*dispatchers) ==
 		       IR_DISPATCHER_COUNT, "a name for each dispatcher");
 	_Static_assert(sizeof(precisions) / sizeof(*precisions) ==
@@ -263,7 +284,7 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 		       IR_TARGET_COUNT, "a name for each target");
 	struct ir_job *job = &lower->ir->job;
 	uint32_t precision = IR_BF16, optimizer = IR_ADAM, target = IR_TARGET_NONE;
-	uint32_t dispatcher = IR_DISPATCHER_ALLTOALL;
+	uint32_t dispatcher = IR_DISPATCHER_ALLTOALL, mode = IR_MUON_BLOCKWISE;
 	bool good = job_symbol(lower, body, "precision", precisions,
 			       IR_PRECISION_COUNT, &precision);
 
@@ -273,11 +294,14 @@ static bool job_symbols(struct lower *lower, const struct ast *body)
 			  &target) && good;
 	good = job_symbol(lower, body, "token_dispatcher", dispatchers,
 			  IR_DISPATCHER_COUNT, &dispatcher) && good;
+	good = job_symbol(lower, body, "muon_mode", modes, IR_MUON_MODE_COUNT,
+			  &mode) && good;
 	job->dispatcher = (enum ir_dispatcher)dispatcher;
+	job->muon_mode = (enum ir_muon_mode)mode;
 	job->precision = (enum ir_precision)precision;
 	job->optimizer = (enum ir_optimizer)optimizer;
 	job->target = (enum ir_target)target;
-	return good;
+	return check_muon_mode(lower, body) && good;
 }
 
 static bool job_batch(struct lower *lower, const struct ast *body)

@@ -7,6 +7,8 @@
 #include <math.h>
 
 #include "compiler/operator_time.h"
+#include "compiler/training.h"
+#include "solver/network.h"
 
 enum { NEWTON_SCHULZ_ITERATIONS = 5 };
 
@@ -29,7 +31,8 @@ double matrix_orthogonalise_s(const struct ir_device *device, double rows,
 /* What is kept as one weight, and how long its step takes if its parts are stepped
  * apart; the same from extent, to extents added up. */
 struct kept_matrix {
-	double from, to;
+	double from, to;		/* on one device, */
+	double whole_from, whole_to;	/*   and over its group */
 	double elements, step_s;
 	uint32_t parts;
 };
@@ -38,7 +41,8 @@ struct counting {
 	const struct ir *ir;
 	const struct ir_class *class;
 	const struct layout_result *result;
-	double s_per_parameter;		/* besides the products */
+	double s_per_parameter;		/* besides the products, */
+	double s_per_byte;		/*   of what they read and write */
 	uint32_t *first;		/* by operator: that whose weight it is part of */
 	struct kept_matrix *kept;	/* by operator */
 };
@@ -135,21 +139,101 @@ static void join_products(struct counting *counting)
 
 /* ---- matrices ---- */
 
-static double step_s(const struct counting *counting, double from, double to)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-	return matrix_orthogonalise_s(&counting->ir->topology.device, from, to) +
-	       from * to * counting->s_per_parameter;
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* A collective of a group packed into the innermost levels, beside others like it. */
+static double packed_s(const struct ir_topology *topology, double members,
+		       enum collective kind, double bytes)
+{
+	struct problem problem = { .level_count = topology->level_count };
+	uint64_t left = (uint64_t)llround(members), used = 1;
+	struct group_shape group;
+
+	for (uint32_t l = 0; l < LEVEL_MAX; l++) {
+		uint64_t fanout = 1, part;
+
+		if (l < topology->level_count) {
+			problem.level[l] = topology->level[l].network;
+			fanout = problem.level[l].fanout;
+		}
+		part = common_divisor(left, fanout);
+		if (l + 1 == topology->level_count)
+			part = left;
+		group.members[l] = (uint32_t)part;
+		group.used[l] = (uint32_t)used;
+		group.apart[l] = 1;
+		left /= part;
+		used *= fanout;
+	}
+	return network_collective(&problem, &group, kind, bytes, NULL);
+}
+
+/* All ranks of a group at once, each with `cut` of the side that is cut. */
+static double distributed_s(const struct ir_topology *topology, double whole,
+			    double cut, double members)
+{
+	const struct ir_device *device = &topology->device;
+
+	return NEWTON_SCHULZ_ITERATIONS *
+	       (operator_time_gemm(device, IR_BF16, whole, cut, whole) +
+		operator_time_gemm(device, IR_BF16, whole, whole, whole) +
+		operator_time_gemm(device, IR_BF16, whole, whole, cut) +
+		packed_s(topology, members, COLLECTIVE_ALL_REDUCE,
+			 2 * whole * whole));
+}
+
+static double step_s(const struct counting *counting, const struct kept_matrix *part)
+{
+	const struct ir_topology *topology = &counting->ir->topology;
+	double own = part->from * part->to;
+	double all = part->whole_from * part->whole_to, members = all / own;
+	double own_s = own * counting->s_per_parameter;
+	bool from_cut = part->whole_from > part->from;
+
+	switch (members > 1 ? counting->ir->job.muon_mode : IR_MUON_BLOCKWISE) {
+	case IR_MUON_DUPLICATED:
+		return matrix_orthogonalise_s(&topology->device, part->whole_from,
+					      part->whole_to) +
+		       packed_s(topology, members, COLLECTIVE_ALL_GATHER, 4 * all) +
+		       (all - own) * TRAINING_ORTHOGONALISE_BYTES *
+			       counting->s_per_byte + own_s;
+	case IR_MUON_DISTRIBUTED:
+		return distributed_s(topology, from_cut ? part->to : part->from,
+				     from_cut ? part->from : part->to, members) +
+		       own_s;
+	default:
+		return matrix_orthogonalise_s(&topology->device, part->from,
+					      part->to) + own_s;
+	}
 }
 
 static void add_part(struct counting *counting, uint32_t index)
 {
 	const struct operator_cost *cost = &counting->result->operator[index];
+	const struct ir_operator *operator = &counting->class->operator[index];
 	struct kept_matrix *kept = &counting->kept[counting->first[index]];
+	struct kept_matrix part = {
+		.from = cost->weight_from,
+		.to = cost->weight_to,
+		.whole_from = (double)ir_extent_size(counting->class, &operator->from),
+		.whole_to = (double)ir_extent_size(counting->class, &operator->to),
+	};
 
-	kept->from = cost->weight_from;
-	kept->to += cost->weight_to;
-	kept->elements += cost->weight_from * cost->weight_to;
-	kept->step_s += step_s(counting, cost->weight_from, cost->weight_to);
+	kept->from = part.from;
+	kept->whole_from = part.whole_from;
+	kept->to += part.to;
+	kept->whole_to += part.whole_to;
+	kept->elements += part.from * part.to;
+	kept->step_s += step_s(counting, &part);
 	kept->parts++;
 }
 
@@ -172,6 +256,7 @@ void matrices_fill(const struct ir *ir, const struct ir_class *class,
 		.class = class,
 		.result = result,
 		.s_per_parameter = step_bytes / bandwidth_Bps,
+		.s_per_byte = 1 / bandwidth_Bps,
 		.first = ARENA_ARRAY(scratch, uint32_t, class->operator_count),
 		.kept = ARENA_ARRAY(scratch, struct kept_matrix,
 				    class->operator_count),
@@ -188,7 +273,7 @@ void matrices_fill(const struct ir *ir, const struct ir_class *class,
 		if (!kept->parts)
 			continue;
 		if (kept->parts == 2)	/* all but query, key and value */
-			kept->step_s = step_s(&counting, kept->from, kept->to);
+			kept->step_s = step_s(&counting, kept);
 		add_matrices(kept, cost->weight_count,
 			     cost->is_expert ? &weight->expert_apart :
 					       &weight->apart);

@@ -12,9 +12,18 @@
  * (turned round where it has more rows) an iteration is three products, of
  * 2 r^2 c, 2 r^3 and 2 r^2 c operations, at the device's rate for matrices.
  *
- * Under tensor parallelism a device orthogonalises its own part of a weight: that is
- * Megatron-LM's --muon-tp-mode blockwise, the default of its releases 0.16 to 0.19. It
- * needs no communication.
+ * Of a weight that is cut over a tensor (or expert-tensor) group, the modes of Megatron-LM's
+ * --muon-tp-mode (NVIDIA-NeMo/Emerging-Optimizers, orthogonalized_optimizers/muon_utils.py,
+ * newton_schulz_tp) step
+ *	blockwise	a rank its own part, without communication: the default of releases
+ *			0.16 to 0.19
+ *	duplicated	every rank the whole, after an all-gather of the update in 32 bits
+ *	distributed	all together: with u rows or columns of a rank and w on the side that
+ *			is not cut, w <= u or not, an iteration is 2 w^2 u + 2 w^3 + 2 w^2 u
+ *			operations and an all-reduce of w x w in 16 bits
+ * These exchanges are priced as if the group were packed into the innermost levels,
+ * wherever the plan puts it; the sum of squares that the distributed ranks add up first is
+ * neglected.
  *
  * Where the target is Megatron-LM, weights that it keeps as one are one: query, key
  * and value (which it orthogonalises apart, --muon-no-split-qkv), key and value

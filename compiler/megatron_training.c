@@ -37,7 +37,8 @@ static void add_optimizer_kind(struct megatron *megatron)
 	case IR_MUON:
 		flag_text(megatron, FLAG_OPTIMIZER, "muon");
 		/* What is priced; the default differs between releases. */
-		flag_text(megatron, FLAG_MUON_MODE, "blockwise");
+		flag_text(megatron, FLAG_MUON_MODE,
+			  muon_mode_name(megatron->ir->job.muon_mode));
 		/* Overlapping exchanges, and Adam's part under the distributed
 		 * optimizer: pull requests 3524 and 4771. */
 		megatron_need(megatron, 18, 2);

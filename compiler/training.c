@@ -50,10 +50,6 @@ static const struct {
 		      .whole = true },
 };
 
-/* Around the products of a Newton-Schulz iteration the 32-bit update is read for its
- * norm, read and written in 16 bits, and what comes out is read. */
-enum { ORTHOGONALISE_BYTES = 4 + 4 + 2 + 2 };
-
 bool training_states_apart(enum ir_optimizer optimizer)
 {
 	return states_table[optimizer].has_apart;
@@ -83,6 +79,6 @@ struct training training_of(const struct ir_job *job)
 	training.apart = kept->copies + apart;
 	training.apart_step = kept->step + 2 * apart +
 			      (training_needs_whole(job->optimizer) ?
-				       ORTHOGONALISE_BYTES : 0);
+				       TRAINING_ORTHOGONALISE_BYTES : 0);
 	return training;
 }

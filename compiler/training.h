@@ -28,4 +28,9 @@ struct training training_of(const struct ir_job *job);
 bool training_states_apart(enum ir_optimizer optimizer);
 bool training_needs_whole(enum ir_optimizer optimizer);
 
+/* Bytes of a parameter around the products of a Newton-Schulz iteration: the 32-bit
+ * update is read for its norm, read and written in 16 bits, and what comes out is
+ * read. */
+enum { TRAINING_ORTHOGONALISE_BYTES = 4 + 4 + 2 + 2 };
+
 #endif

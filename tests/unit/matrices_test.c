@@ -61,7 +61,7 @@ static double overhead(double m, double k, double tokens)
 	return 1e12 * matrix_orthogonalise_s(&device, m, k) / (6 * m * k * tokens);
 }
 
-/* Jordan et al. 2024, "Runtime analysis": at most T m / B, which is 0.7 % for the NanoGPT
+/* Jordan et al. 2024 (kellerjordan.github.io/posts/muon, "Runtime analysis"): at most T m / B, which is 0.7 % for the NanoGPT
  * speedrun (m = 768, B = 524,288 tokens) and 0.5 % for Llama 405B (m = 16,384, B =
  * 16,000,000). Square matrices reach that; one with n >> m takes two thirds. */
 static void published_overheads(void **state)
@@ -181,6 +181,56 @@ static void weights_cut(void **state)
 		      11272192 / 4 * 1e-9);
 }
 
+/* Two ranks on a node of eight at 450 GB/s and 1 us. Whole matrices after an all-gather: of n
+ * elements in 32 bits half comes from the other rank, 2 n bytes; 12 bytes more of
+ * the other half are moved at 4 GB/s. */
+static void mode_duplicated(void **state)
+{
+	struct ir *ir = small_llama(*state);
+	struct problem_shape shape = alone;
+	struct problem_weight weight;
+	double elements = 11272192, gather_s = 2 * elements / 450e9;
+
+	shape.tensor = 2;
+	ir->job.muon_mode = IR_MUON_DUPLICATED;
+	weight = fill(*state, ir, 1, &shape);
+	assert_exact(weight.apart.parameters, elements / 2);
+	assert_number(weight.apart.step_s,
+		      (2 * orthogonalise_flops(1024, 1024) +
+		       2 * orthogonalise_flops(256, 1024) +
+		       3 * orthogonalise_flops(1024, 2816)) / 1e12 +
+			      gather_s + 7 * 1e-6 +
+			      elements / 2 * (1e-9 + 12 / 4e9));
+	/* Nothing is cut. */
+	assert_number(fill(*state, ir, 1, &alone).apart.step_s,
+		      (2 * orthogonalise_flops(1024, 1024) +
+		       2 * orthogonalise_flops(256, 1024) +
+		       3 * orthogonalise_flops(1024, 2816)) / 1e12 +
+			      elements * 1e-9);
+}
+
+/* Five times 2 w^2 u + 2 w^3 + 2 w^2 u, and w x w numbers of 16 bits added up over two
+ * ranks: 2 x 1/2 of 2 w^2 bytes, and two steps. The side that is not cut is 1024 wide
+ * in every product: queries 512, keys and values 128, result 512, the feed-forward
+ * part 1408 a rank. */
+static void mode_distributed(void **state)
+{
+	static const double cut[] = { 512, 128, 128, 512, 1408, 1408, 1408 };
+	struct ir *ir = small_llama(*state);
+	struct problem_shape shape = alone;
+	struct problem_weight weight;
+	double w = 1024, expected = 11272192 / 2 * 1e-9;
+
+	for (size_t i = 0; i < COUNT(cut); i++)
+		expected += 5 * ((4 * w * w * cut[i] + 2 * w * w * w) / 1e12 +
+				 2 * w * w / 450e9 + 2 * 1e-6);
+	shape.tensor = 2;
+	ir->job.muon_mode = IR_MUON_DISTRIBUTED;
+	weight = fill(*state, ir, 1, &shape);
+	assert_number(weight.apart.step_s, expected);
+	assert_exact(weight.apart.parameters, 11272192 / 2);
+}
+
 /* DeepSeek-V3's block with experts, under Megatron-LM: 256 experts over 8 ranks,
  * 7168 wide. */
 static void weights_of_experts(void **state)
@@ -286,6 +336,8 @@ int main(void)
 		TEST(weights_apart),
 		TEST(weights_of_megatron),
 		TEST(weights_cut),
+		TEST(mode_duplicated),
+		TEST(mode_distributed),
 		TEST(weights_of_experts),
 		TEST(quantised),
 		TEST(constants),

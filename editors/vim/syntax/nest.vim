@@ -12,7 +12,7 @@ syntax iskeyword @,48-57,_
 
 syntax keyword nestKeyword and as avoid by else expect extern fn for if import in let minimize nest not or param prefer require return split step then weight when with within
 syntax keyword nestBoolean true false
-syntax keyword nestSymbol adafactor adam adam_8bit alltoall bf16 core_attn deepep fp16 fp32 fp8 full gelu gpipe interleaved layernorm megatron mla_up_proj mlp moe moe_act muon none off on one_f_one_b relu ring rmsnorm selective sgd sgd_momentum shared_experts silu switch torus
+syntax keyword nestSymbol adafactor adam adam_8bit alltoall bf16 blockwise core_attn deepep distributed duplicated fp16 fp32 fp8 full gelu gpipe interleaved layernorm megatron mla_up_proj mlp moe moe_act muon none off on one_f_one_b relu ring rmsnorm selective sgd sgd_momentum shared_experts silu switch torus
 syntax keyword nestVariable bubble context cost data devices energy expert expert_tensor memory micro_batch micro_batches pipeline recompute recompute_layers schedule sequence shard_level stage stages tensor time virtual zero
 syntax keyword nestType contained bandwidth bool energy float flops int money power price ratio size string time work
 syntax match nestOpener /\<\%(device\|job\|level\|link\|model\|node\|plan\|switch\|template\|test\|topology\)\>\ze\s\+\h\w*\_s*[({]/

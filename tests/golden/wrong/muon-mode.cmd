@@ -1,0 +1,1 @@
+nestc compile muon-mode.nest --emit=manifest -o plan.json
