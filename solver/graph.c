@@ -207,62 +207,6 @@ static void mark_links(struct graph *graph, uint32_t root, uint32_t vertex,
 	latency_s[graph->core_of[vertex]] = least;
 }
 
-static void route_root(struct graph *graph, uint32_t root, uint32_t *queue,
-		       double *latency_s)
-{
-	uint32_t met = spread(graph, root, queue);
-
-	latency_s[graph->core_of[queue[0]]] = 0;
-	for (uint32_t i = 1; i < met; i++)
-		mark_links(graph, root, queue[i], latency_s);
-	if (hops_row(graph, root)[graph->core_of[queue[met - 1]]] >
-	    graph->hops_most)
-		graph->hops_most =
-			hops_row(graph, root)[graph->core_of[queue[met - 1]]];
-}
-
-static bool find_lost(struct graph *graph)
-{
-	graph->lost_from = graph->lost_to = GRAPH_NONE;
-	for (uint32_t to = 0; to < graph->device_count; to++) {
-		uint32_t root = graph->root_of[graph->device[to].root];
-
-		if (to && graph->device[to].root == graph->device[to - 1].root)
-			continue;
-		for (uint32_t from = 0; from < graph->device_count; from++) {
-			uint32_t at = graph->core_of[graph->device[from].root];
-
-			if (hops_row(graph, root)[at] != UINT16_MAX)
-				continue;
-			graph->lost_from = from;
-			graph->lost_to = to;
-			return false;
-		}
-	}
-	return true;
-}
-
-bool graph_prepare(struct graph *graph, struct arena *arena)
-{
-	uint32_t *queue;
-	double *latency_s;
-
-	index_links(graph, arena);
-	find_roots(graph, arena);
-	graph->hops = ARENA_ARRAY(arena, uint16_t,
-				  (size_t)graph->root_count *
-					  graph->core_count + 1);
-	graph->leads = ARENA_ARRAY(arena, uint64_t,
-				   (size_t)graph->root_count *
-					   graph->link_count / 64 + 2);
-	queue = ARENA_ARRAY(arena, uint32_t, graph->vertex_count + 1);
-	latency_s = ARENA_ARRAY(arena, double, graph->core_count + 1);
-	graph->hops_most = 0;
-	for (uint32_t r = 0; r < graph->root_count; r++)
-		route_root(graph, r, queue, latency_s);
-	return find_lost(graph);
-}
-
 /* ---- ways ---- */
 
 /* stays: the way leads over one root only. */
@@ -296,24 +240,123 @@ static uint32_t first_lead(const struct graph *graph, uint32_t root, uint32_t ve
 	}
 }
 
-struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to)
+static struct graph_way find_way(const struct graph *graph, uint32_t from_root,
+				 uint32_t to_root)
 {
 	struct graph_way way = { .rate_Bps = INFINITY };
+	uint32_t v = graph->root[from_root];
+
+	while (v != graph->root[to_root]) {
+		uint32_t at = first_lead(graph, to_root, v);
+
+		way_add(graph, graph->out[at], false, &way);
+		v = graph->link[graph->out[at]].to;
+	}
+	return way;
+}
+
+/* Of all ways to a root, in the order of vertices met. */
+static void keep_ways(struct graph *graph, uint32_t root, const uint32_t *queue,
+		      uint32_t met, struct graph_way *way)
+{
+	way[graph->core_of[queue[0]]] = (struct graph_way){ .rate_Bps = INFINITY };
+	for (uint32_t i = 1; i < met; i++) {
+		uint32_t at = first_lead(graph, root, queue[i]);
+		const struct graph_link *link = &graph->link[graph->out[at]];
+		struct graph_way *here = &way[graph->core_of[queue[i]]];
+
+		*here = way[graph->core_of[link->to]];
+		way_add(graph, graph->out[at], false, here);
+	}
+	for (uint32_t from = 0; from < graph->root_count; from++)
+		graph->way[(size_t)root * graph->root_count + from] =
+			way[graph->core_of[graph->root[from]]];
+}
+
+/* ---- all of it ---- */
+
+/* Of one vertex of the core at a time. */
+struct scratch {
+	uint32_t *queue;
+	double *latency_s;
+	struct graph_way *way;
+};
+
+static void route_root(struct graph *graph, uint32_t root,
+		       const struct scratch *scratch)
+{
+	uint32_t *queue = scratch->queue, met = spread(graph, root, queue), hops;
+
+	scratch->latency_s[graph->core_of[queue[0]]] = 0;
+	for (uint32_t i = 1; i < met; i++)
+		mark_links(graph, root, queue[i], scratch->latency_s);
+	hops = hops_row(graph, root)[graph->core_of[queue[met - 1]]];
+	if (hops > graph->hops_most)
+		graph->hops_most = hops;
+	if (graph->way)
+		keep_ways(graph, root, queue, met, scratch->way);
+}
+
+static bool find_lost(struct graph *graph)
+{
+	graph->lost_from = graph->lost_to = GRAPH_NONE;
+	for (uint32_t to = 0; to < graph->device_count; to++) {
+		uint32_t root = graph->root_of[graph->device[to].root];
+
+		if (to && graph->device[to].root == graph->device[to - 1].root)
+			continue;
+		for (uint32_t from = 0; from < graph->device_count; from++) {
+			uint32_t at = graph->core_of[graph->device[from].root];
+
+			if (hops_row(graph, root)[at] != UINT16_MAX)
+				continue;
+			graph->lost_from = from;
+			graph->lost_to = to;
+			return false;
+		}
+	}
+	return true;
+}
+
+bool graph_prepare(struct graph *graph, struct arena *arena)
+{
+	size_t roots;
+	struct scratch scratch;
+
+	index_links(graph, arena);
+	find_roots(graph, arena);
+	roots = graph->root_count;
+	graph->hops = ARENA_ARRAY(arena, uint16_t, roots * graph->core_count + 1);
+	graph->leads = ARENA_ARRAY(arena, uint64_t,
+				   roots * graph->link_count / 64 + 2);
+	graph->way = roots > GRAPH_WAY_ROOTS_MAX ? NULL :
+		     ARENA_ARRAY(arena, struct graph_way, roots * roots + 1);
+	scratch = (struct scratch){
+		.queue = ARENA_ARRAY(arena, uint32_t, graph->vertex_count + 1),
+		.latency_s = ARENA_ARRAY(arena, double, graph->core_count + 1),
+		.way = ARENA_ARRAY(arena, struct graph_way,
+				   graph->core_count + 1),
+	};
+	graph->hops_most = 0;
+	for (uint32_t r = 0; r < roots; r++)
+		route_root(graph, r, &scratch);
+	return find_lost(graph);
+}
+
+struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to)
+{
 	const struct graph_device *a = &graph->device[from];
 	const struct graph_device *b = &graph->device[to];
-	uint32_t root = graph->root_of[b->root], v = a->root;
+	uint32_t a_root = graph->root_of[a->root], b_root = graph->root_of[b->root];
+	struct graph_way way;
 
 	if (from == to)
-		return way;
+		return (struct graph_way){ .rate_Bps = INFINITY };
+	way = graph->way ? graph->way[(size_t)b_root * graph->root_count + a_root] :
+			   find_way(graph, a_root, b_root);
 	if (a->up != GRAPH_NONE)
-		way_add(graph, a->up, a->root == b->root, &way);
-	while (v != b->root) {
-		uint32_t i = first_lead(graph, root, v);
-
-		way_add(graph, graph->out[i], false, &way);
-		v = graph->link[graph->out[i]].to;
-	}
+		way_add(graph, a->up, a_root == b_root, &way);
 	if (b->down != GRAPH_NONE)
-		way_add(graph, b->down, a->root == b->root, &way);
+		way_add(graph, b->down, a_root == b_root, &way);
 	return way;
 }

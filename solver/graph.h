@@ -30,6 +30,8 @@
 /* Most entries of the tables: roots x core vertices, and roots x links. */
 #define GRAPH_TABLE_MAX (1u << 24)
 #define GRAPH_TABLE_LINKS_MAX (1u << 28)
+/* Most roots of which all ways are kept. */
+#define GRAPH_WAY_ROOTS_MAX 256
 
 struct graph_link {
 	uint32_t from, to;		/* vertices */
@@ -54,6 +56,16 @@ struct graph_device {
 					 * the device is its own root */
 };
 
+/* Of a way: links, sum of latencies, largest overhead, and the least rate of a link on
+ * it. Where several ways are as good, that over the first links of each vertex. */
+struct graph_way {
+	uint32_t hops;
+	double latency_s;
+	double overhead_s;
+	double short_overhead_s;
+	double rate_Bps;
+};
+
 struct graph {
 	/* Given by the caller. */
 	uint32_t vertex_count;
@@ -76,6 +88,8 @@ struct graph {
 	uint16_t *hops;			/* root x core: links on the way to the root */
 	uint64_t *leads;		/* root x place in out, as bits: on a way to the root */
 	uint32_t hops_most;
+	struct graph_way *way;		/* root x root: from the second to the first; NULL
+					 * if there are many */
 	/* Two devices of which the first cannot reach the second, else GRAPH_NONE. */
 	uint32_t lost_from, lost_to;
 };
@@ -87,16 +101,7 @@ bool graph_is_too_large(const struct graph *graph, struct arena *scratch);
 /* Builds the routes. False where some device cannot reach another; see lost_*. */
 bool graph_prepare(struct graph *graph, struct arena *arena);
 
-/* Of the way from one device to another: links, sum of latencies, largest
- * overhead, and the least rate of a link on it. */
-struct graph_way {
-	uint32_t hops;
-	double latency_s;
-	double overhead_s;
-	double short_overhead_s;
-	double rate_Bps;
-};
-
+/* From one device to another. */
 struct graph_way graph_way(const struct graph *graph, uint32_t from, uint32_t to);
 
 #endif

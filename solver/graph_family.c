@@ -60,6 +60,10 @@ static void open_partition(struct graph_families *families,
 	load_chain(families, choice, placed, &families->fast);
 	partition_init(partition, &families->problem, choice, placed,
 		       &families->fast, incumbent, families->scratch);
+	partition_glance(partition);
+	partition->low_s = most(partition->low_s, graph_span_rounds(partition));
+	if (is_excluded(families, partition->low_s))
+		return;
 	partition_bound(partition);
 	partition->low_s = most(partition->low_s, graph_span_rounds(partition));
 }

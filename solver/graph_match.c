@@ -5,6 +5,7 @@
 #include "solver/graph_match.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lang/base/vec.h"
 #include "solver/graph_row.h"
@@ -26,7 +27,9 @@ struct match {
 	uint32_t *first;		/* inner x inner + 1, into load */
 	VEC(struct load) load;
 	double *link_s[2];		/* of what is paired so far, forward and back */
+	double *shared_s;		/* by child and sibling: for each that sends */
 	double best_s;			/* the least of all that were complete */
+	double enough_s;		/* no pairs of the two at hand are below */
 	uint32_t steps;			/* that are left */
 };
 
@@ -120,6 +123,49 @@ static void find_ways(struct match *match)
 	match->first[(size_t)n * n] = (uint32_t)match->load.count;
 }
 
+/* What each adds to a link that all ways from one child to another use. */
+static double shared_one_way(const struct match *match, uint32_t from, uint32_t to,
+			     uint32_t *ways, double *least_s)
+{
+	uint32_t fanout = match->fanout;
+	double shared_s = 0;
+
+	memset(ways, 0, match->graph->link_count * sizeof(*ways));
+	for (uint32_t pair = 0; pair < fanout * fanout; pair++) {
+		size_t at = (size_t)(to + pair / fanout) * match->inner + from +
+			    pair % fanout;
+
+		for (uint32_t i = match->first[at]; i < match->first[at + 1]; i++) {
+			const struct load *load = &match->load.at[i];
+
+			least_s[load->link] = ways[load->link]++ ?
+				fmin(least_s[load->link], load->s) : load->s;
+			if (ways[load->link] == fanout * fanout)
+				shared_s = most(shared_s, least_s[load->link]);
+		}
+	}
+	return shared_s;
+}
+
+static void find_shared(struct match *match)
+{
+	uint32_t children = match->inner / match->fanout, links, *ways;
+	double *least_s;
+
+	links = match->graph->link_count;
+	ways = ARENA_ARRAY(match->arena, uint32_t, links);
+	least_s = ARENA_ARRAY(match->arena, double, links);
+	match->shared_s = ARENA_ARRAY(match->arena, double,
+				      (size_t)children * children);
+	for (uint32_t a = 0; a < children; a++)
+		for (uint32_t b = 0; b < children; b++)
+			if (a != b && a / match->siblings == b / match->siblings)
+				match->shared_s[(size_t)a * children + b] =
+					shared_one_way(match, a * match->fanout,
+						       b * match->fanout, ways,
+						       least_s);
+}
+
 /* ---- pairs ---- */
 
 /* Adds a way, or takes it off; the largest load of its links. */
@@ -151,7 +197,7 @@ static double add_pair(struct match *match, uint32_t from, uint32_t to, double b
 static void pair_on(struct match *match, uint32_t from, uint32_t to, uint32_t at,
 		    uint32_t left, uint32_t taken, double so_far)
 {
-	if (!match->steps)
+	if (!match->steps || match->best_s <= match->enough_s)
 		return;
 	match->steps--;
 	if (!left) {
@@ -173,6 +219,18 @@ static void pair_on(struct match *match, uint32_t from, uint32_t to, uint32_t at
 		pair_on(match, from, to, at + 1, left, taken, so_far);
 }
 
+/* Of a child and a sibling. Some links are shared whatever the pairs. */
+static void match_children(struct match *match, uint32_t a, uint32_t b,
+			   uint32_t senders)
+{
+	uint32_t children = match->inner / match->fanout;
+	double there_s = match->shared_s[(size_t)a * children + b];
+	double back_s = match->shared_s[(size_t)b * children + a];
+
+	match->enough_s = senders * most(there_s, back_s) * (1 + 1e-12);
+	pair_on(match, a * match->fanout, b * match->fanout, 0, senders, 0, 0);
+}
+
 /* The least over all pairs of siblings; 0 if that takes too long. */
 static double match_senders(struct match *match, uint32_t senders)
 {
@@ -183,8 +241,7 @@ static double match_senders(struct match *match, uint32_t senders)
 	for (uint32_t a = 0; a < children; a++)
 		for (uint32_t b = a + 1; b < children; b++)
 			if (a / match->siblings == b / match->siblings)
-				pair_on(match, a * match->fanout,
-					b * match->fanout, 0, senders, 0, 0);
+				match_children(match, a, b, senders);
 	return match->steps && !isinf(match->best_s) ? match->best_s : 0;
 }
 
@@ -205,6 +262,7 @@ void graph_match(const struct graph *graph, const struct graph_owners *owners,
 	    !find_roots(&match, device, below))
 		return;
 	find_ways(&match);
+	find_shared(&match);
 	for (uint32_t i = 0; i < 2; i++)
 		match.link_s[i] = ARENA_ARRAY(arena, double, graph->link_count);
 	for (uint32_t n = 0; n < match.fanout; n++)

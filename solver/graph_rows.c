@@ -145,12 +145,24 @@ static double back_least(const struct rows *rows, uint32_t rank)
 					   rank - 1) : 0);
 }
 
+/* What graph_alone_least says of a rank with so many blocks or more: that of the fewest
+ * that can be dealt. From more, one can be taken off a chunk, and no end grows. */
+static double least_from(const struct rows *rows, struct graph_alone *alone,
+			 const struct graph_rank *row, uint32_t blocks)
+{
+	double end_s = INFINITY;
+
+	for (uint32_t n = most_of(blocks, row->least);
+	     n <= row->most && isinf(end_s); n++)
+		end_s = graph_alone_least(rows->span, alone, row, n);
+	return end_s;
+}
+
 static double loaded_end(const struct rows *rows, uint32_t rank, uint32_t blocks)
 {
 	const struct graph_span *span = rows->span;
 	double *known = &rows->loaded_s[(size_t)rank * (rows->blocks + 1) + blocks];
 	struct arena_mark mark = arena_mark(span->partition->scratch);
-	double least = INFINITY;
 	struct graph_alone alone;
 	struct graph_rank row;
 
@@ -158,31 +170,20 @@ static double loaded_end(const struct rows *rows, uint32_t rank, uint32_t blocks
 		return *known;
 	row = row_of(span, &rows->unit, rank);
 	alone = graph_alone_new(span, &rows->unit, &row, false);
-	for (uint32_t n = most_of(blocks, row.least); n <= row.most; n++) {
-		double end_s = graph_alone_least(span, &alone, &row, n);
-
-		least = fmin(least, end_s);
-		/* Work alone says that of more. */
-		if (span->micro_batches * n * rows->unit.fast_s >= rows->beaten_s)
-			break;
-	}
-	*known = least + back_least(rows, rank);
+	*known = least_from(rows, &alone, &row, blocks) + back_least(rows, rank);
 	arena_rewind(span->partition->scratch, mark);
 	return *known;
 }
 
-/* Some rank but this one has so many blocks or more. */
-static double others_end(const struct rows *rows, uint32_t but, uint32_t blocks)
-{
-	double least = INFINITY;
-
-	for (uint32_t k = 0; k < rows->span->partition->pipeline; k++)
-		if (k != but)
-			least = fmin(least, loaded_end(rows, k, blocks));
-	return least;
-}
-
 /* ---- one rank ---- */
+
+/* Blocks that some other rank has at least, if this one has so many. */
+static uint32_t mean_of_others(const struct rows *rows, uint32_t blocks)
+{
+	uint32_t others = rows->span->partition->pipeline - 1;
+
+	return (rows->blocks - blocks + others - 1) / others;
+}
 
 /* What follows a schedule at a slow rank with so many blocks. */
 struct tail {
@@ -215,7 +216,7 @@ static double bound_blocks(const struct rows *rows, const struct graph_rank *row
 	const struct partition *partition = span->partition;
 	const struct graph_unit *unit = &rows->unit;
 	uint32_t p = partition->pipeline, m = span->micro_batches;
-	uint32_t other = (rows->blocks - blocks + p - 2) / (p - 1);
+	uint32_t other = mean_of_others(rows, blocks);
 	struct tail tail = tail_of(rows, blocks);
 	double whole_s = partition->whole_s + blocks * unit->more_s;
 	double busy_s = blocks * unit->slow_s, other_s = other * unit->fast_s;
@@ -274,7 +275,6 @@ static double together_least(const struct rows *rows, uint32_t rank,
 		.step_s = tail.step_s,
 		.scratch = scratch,
 	};
-	double least = INFINITY;
 
 	together.input = (struct schedule_input){
 		partition->schedule, together.forward_s, together.backward_s,
@@ -282,56 +282,51 @@ static double together_least(const struct rows *rows, uint32_t rank,
 	};
 	set_chunks(rows, &together);
 	alone.together = &together;
-	for (uint32_t n = most_of(blocks, row.least); n <= row.most; n++) {
-		least = fmin(least, graph_alone_least(rows->span, &alone, &row, n));
-		if (rows->span->micro_batches * n * rows->unit.fast_s >=
-		    rows->beaten_s)
-			break;
-	}
-	return least;
+	return least_from(rows, &alone, &row, blocks);
 }
 
-/* The same for the other rank with the mean, whichever it is, with all devices. */
-static double bound_together(const struct rows *rows, uint32_t rank,
-			     uint32_t blocks, uint32_t other)
+/* The other rank with the mean may be any: the least over all of them. Devices are put
+ * together only where one alone does not exclude the best plan. */
+static double bound_others(const struct rows *rows, const struct graph_rank *row,
+			   uint32_t blocks, double finish_s)
 {
+	uint32_t p = rows->span->partition->pipeline;
+	uint32_t other = mean_of_others(rows, blocks);
 	struct arena *scratch = rows->span->partition->scratch;
 	struct tail tail = tail_of(rows, blocks);
 	double least = INFINITY;
 
-	for (uint32_t k = 0; k < rows->span->partition->pipeline; k++) {
+	for (uint32_t k = 0; k < p; k++) {
 		struct arena_mark mark = arena_mark(scratch);
+		double low_s;
 
-		if (k != rank)
-			least = fmin(least, together_least(rows, rank, k, other,
-							   tail));
+		if (k == row->rank)
+			continue;
+		low_s = bound_blocks(rows, row, blocks, finish_s,
+				     loaded_end(rows, k, other));
+		if (low_s < rows->beaten_s)
+			low_s = most(low_s, together_least(rows, row->rank, k,
+							   other, tail));
+		least = fmin(least, low_s);
 		arena_rewind(scratch, mark);
 	}
 	return least;
 }
 
-/* Devices alone are asked only where the rest does not exclude the best plan. */
 static double bound_rank(const struct rows *rows, uint32_t rank)
 {
 	const struct graph_span *span = rows->span;
 	struct arena_mark mark = arena_mark(span->partition->scratch);
 	struct graph_rank row = row_of(span, &rows->unit, rank);
 	struct graph_alone alone = graph_alone_new(span, &rows->unit, &row, true);
-	uint32_t p = span->partition->pipeline;
 	double least = INFINITY;
 
 	for (uint32_t blocks = row.least; blocks <= row.most; blocks++) {
-		uint32_t other = (rows->blocks - blocks + p - 2) / (p - 1);
-		double low_s = bound_blocks(rows, &row, blocks, 0, 0), finish_s;
+		double low_s = bound_blocks(rows, &row, blocks, 0, 0);
 
-		if (low_s < rows->beaten_s) {
-			finish_s = graph_alone_least(span, &alone, &row, blocks);
-			low_s = bound_blocks(rows, &row, blocks, finish_s,
-					     others_end(rows, rank, other));
-		}
 		if (low_s < rows->beaten_s)
-			low_s = most(low_s, bound_together(rows, rank, blocks,
-							   other));
+			low_s = bound_others(rows, &row, blocks, graph_alone_least(
+				span, &alone, &row, blocks));
 		least = fmin(least, low_s);
 	}
 	arena_rewind(span->partition->scratch, mark);

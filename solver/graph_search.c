@@ -223,6 +223,15 @@ static bool is_close(const struct graph_search *search, double lower_bound)
 	return value - lower_bound <= most(TIE, search->limits->gap) * value;
 }
 
+/* Alternatives are no better than this; what is left, the proof looks for. */
+static bool is_near(const struct graph_search *search, double lower_bound)
+{
+	double value = search->trial.best.merit.objective[0];
+
+	return search->trial.best.found && search->trial.best.time_only &&
+	       value - lower_bound <= ALTERNATIVE_GAP * value;
+}
+
 /* Raises the bound of the hierarchy by what the links themselves say. */
 static void prove(struct graph_search *search, struct certificate *certificate)
 {
@@ -300,11 +309,13 @@ enum solve_status graph_solve(const struct problem *problem,
 		   &scratch);
 	search.trial.deadline = &limits->deadline;
 	consider(&search, &result->plan);
-	if (!trial_is_done(&search.trial))
+	if (!trial_is_done(&search.trial) &&
+	    !is_near(&search, result->plan.certificate.lower_bound))
 		find_alternatives(&search, &result->plan.choice);
 	prove(&search, &result->plan.certificate);
 	if (!finish(&search, result))
 		result->status = SOLVE_UNROUTED;
+	trial_release(&search.trial);
 	arena_release(&scratch);
 	return result->status;
 }

@@ -14,6 +14,8 @@
 /* Plans that are routed at most, and devices x plans. */
 #define ROUTED_MAX 2000
 #define ROUTED_DEVICES_MAX 200000
+/* Of what has been routed, that is kept. */
+#define ROUTES_BYTES_MAX ((size_t)32 << 20)
 /* Each plan may use this share of what is left. */
 #define SHARE 3
 /* Slow links that are looked for. */
@@ -175,6 +177,7 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		trial->left = ROUTED_MAX;
 	if (trial->left < 16)
 		trial->left = 16;
+	memo_init(&trial->routes, ROUTES_BYTES_MAX);
 	incumbent_init(&trial->best, problem, arena);
 	trial->best_map = ARENA_ARRAY(arena, uint32_t, problem->device_count);
 	find_faulty(trial);
@@ -183,6 +186,11 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		     &trial->owners);
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		find_twins(trial, l);
+}
+
+void trial_release(struct trial *trial)
+{
+	memo_release(&trial->routes);
 }
 
 /* ---- the price of one ---- */
@@ -240,7 +248,8 @@ static bool offer(struct attempt *attempt, const struct plan *plan,
 	priced.device_map = map;
 	if (devices_fill(trial->problem, trial->scratch, &priced)) {
 		trial->routed++;
-		price_plan(trial->problem, trial->scratch, &priced);
+		price_routed(trial->problem, trial->scratch, &trial->routes,
+			     &priced);
 		price_variables(trial->problem, &priced, trial->scratch, &input);
 		plan_merit(&attempt->best, &priced, &input, &merit);
 		better = is_legal(trial->problem, &priced, &input) &&

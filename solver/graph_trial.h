@@ -10,6 +10,7 @@
 #include "solver/deadline.h"
 #include "solver/graph_owner.h"
 #include "solver/incumbent.h"
+#include "solver/memo.h"
 #include "solver/most.h"
 
 struct trial {
@@ -22,6 +23,7 @@ struct trial {
 	uint64_t left;			/* and how many more may be */
 	const struct deadline *deadline;	/* after which only a first is routed; NULL, as
 						 * at first: never */
+	struct memo routes;
 	struct incumbent best;
 	uint32_t *best_map;		/* its device_map */
 	bool *faulty;			/* by device of the graph: it is one of the nearest
@@ -33,6 +35,8 @@ struct trial {
 /* The goal is what the best plan has on the hierarchy. The best lives in the arena. */
 void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		struct arena *arena, struct arena *scratch);
+
+void trial_release(struct trial *trial);
 
 /* Tries a plan (choice, placement, chunks). */
 void trial_plan(struct trial *trial, const struct plan *plan);

@@ -73,6 +73,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/graph_match.h \
 	%D%/graph_owner.c \
 	%D%/graph_owner.h \
+	%D%/graph_pattern.c \
+	%D%/graph_pattern.h \
 	%D%/graph_prove.c \
 	%D%/graph_prove.h \
 	%D%/graph_rates.c \
@@ -95,6 +97,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/linear.h \
 	%D%/linear_lines.c \
 	%D%/linear_transfer.c \
+	%D%/memo.c \
+	%D%/memo.h \
 	%D%/mixed.c \
 	%D%/mixed.h \
 	%D%/mixed_cut.c \

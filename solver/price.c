@@ -53,7 +53,7 @@ static struct site *site_of(const struct pricing *pricing, uint32_t rank)
 	return &pricing->site[pricing->site_count > 1 ? rank : 0];
 }
 
-static void init_sites(struct pricing *pricing)
+static void init_sites(struct pricing *pricing, struct memo *routes)
 {
 	const struct problem *problem = pricing->problem;
 	const struct plan *plan = pricing->plan;
@@ -65,7 +65,7 @@ static void init_sites(struct pricing *pricing)
 	pricing->site = ARENA_ARRAY(pricing->scratch, struct site,
 				    pricing->site_count);
 	if (problem->graph)
-		routed_network(problem, plan, &pricing->placed, &sharding,
+		routed_network(problem, plan, &pricing->placed, &sharding, routes,
 			       pricing->scratch, &pricing->routed);
 	for (uint32_t i = 0; i < pricing->site_count; i++) {
 		struct site *site = &pricing->site[i];
@@ -79,7 +79,7 @@ static void init_sites(struct pricing *pricing)
 }
 
 static void pricing_init(struct pricing *pricing, const struct problem *problem,
-			 struct arena *arena, struct plan *plan)
+			 struct arena *arena, struct memo *routes, struct plan *plan)
 {
 	uint32_t p = plan->choice.pipeline, chunks = plan->chunk_count;
 
@@ -106,7 +106,7 @@ static void pricing_init(struct pricing *pricing, const struct problem *problem,
 	for (uint32_t l = 0; l < problem->level_count; l++)
 		pricing->placed_ranks *=
 			plan->placement.factor[DIMENSION_PIPELINE][l];
-	init_sites(pricing);
+	init_sites(pricing, routes);
 	pricing->share = share_of(problem, &plan->choice,
 				  &pricing->site->sharding);
 }
@@ -380,6 +380,12 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 void price_plan(const struct problem *problem, struct arena *arena,
 		struct plan *plan)
 {
+	price_routed(problem, arena, NULL, plan);
+}
+
+void price_routed(const struct problem *problem, struct arena *arena,
+		  struct memo *routes, struct plan *plan)
+{
 	uint32_t p = plan->choice.pipeline;
 	struct pricing pricing;
 	struct arena_mark mark;
@@ -397,7 +403,7 @@ void price_plan(const struct problem *problem, struct arena *arena,
 	if (problem->graph && !plan->device)
 		devices_fill(problem, arena, plan);
 	mark = arena_mark(arena);
-	pricing_init(&pricing, problem, arena, plan);
+	pricing_init(&pricing, problem, arena, routes, plan);
 	for (uint32_t i = 0; i < pricing.site_count; i++)
 		price_layers(&pricing, &pricing.site[i]);
 	price_chunks(&pricing);

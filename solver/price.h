@@ -110,6 +110,7 @@
 #include <stdbool.h>
 
 #include "lang/base/arena.h"
+#include "solver/memo.h"
 #include "solver/plan.h"
 
 /* What of an exchange is not hidden: behind_s of work may hide it. */
@@ -126,6 +127,11 @@ static inline double price_exposed(double exchange_s, bool overlap,
  * must be well formed; whether it fits in memory is the caller's question. */
 void price_plan(const struct problem *problem, struct arena *arena,
 		struct plan *plan);
+
+/* The same, where routes, if not NULL, is a memo of this problem alone: what has been
+ * routed over the links of its graph before is taken from there. */
+void price_routed(const struct problem *problem, struct arena *arena,
+		  struct memo *routes, struct plan *plan);
 
 /* What the end of pricing needs besides the stages, of one micro-batch. */
 struct price_times {

@@ -12,12 +12,16 @@
 #include "solver/most.h"
 #include "solver/share.h"
 
+/* What the first word of a key in the memo says. */
+enum { KEY_GROUPS, KEY_BOUNDARIES };
+
 struct router {
 	const struct problem *problem;
 	const struct plan *plan;
 	const struct problem_shape *shape;
 	const struct placed *base;
 	const struct sharding *base_sharding;
+	struct memo *memo;
 	struct arena *arena;
 	struct routed *routed;
 	uint32_t stage_ranks;		/* of one pipeline rank */
@@ -113,9 +117,62 @@ static bool is_all_to_all(const struct problem *problem, enum group group)
 	return false;
 }
 
-static void route_part(const struct router *router, const uint32_t *place,
-		       const struct part *part, enum group group,
-		       struct network_lines *lines, uint32_t *link)
+/* Of one pipeline rank. */
+struct class_lines {
+	struct network_lines lines;
+	uint32_t link;
+};
+
+static struct class_lines *find_lines(const struct router *router,
+				      const struct graph_groups *groups)
+{
+	uint32_t classes = groups->class_count;
+	struct class_lines *found = ARENA_ARRAY(router->arena, struct class_lines,
+						classes);
+	struct network_lines *lines = ARENA_ARRAY(router->arena,
+						  struct network_lines, classes);
+	uint32_t *link = ARENA_ARRAY(router->arena, uint32_t, classes);
+
+	graph_lines(router->problem->graph, groups, lines, link, router->arena);
+	for (uint32_t c = 0; c < classes; c++)
+		found[c] = (struct class_lines){ lines[c], link[c] };
+	return found;
+}
+
+/* The same, once. The classes of the groups follow from the block. */
+static const struct class_lines *look_up_lines(const struct router *router,
+					       const struct graph_groups *groups,
+					       uint32_t block)
+{
+	uint32_t ranks = groups->count * groups->size, words = 0;
+	uint32_t *key = ARENA_ARRAY(router->arena, uint32_t,
+				    ranks + LEVEL_MAX + 5);
+	const struct class_lines *found;
+
+	if (!router->memo)
+		return find_lines(router, groups);
+	key[words++] = KEY_GROUPS;
+	key[words++] = groups->size;
+	key[words++] = block;
+	key[words++] = groups->class_count;
+	key[words++] = groups->direct;
+	for (uint32_t l = 0; l < groups->level_count; l++)
+		key[words++] = groups->members[l];
+	memcpy(key + words, groups->device, ranks * sizeof(*key));
+	words += ranks;
+	found = memo_find(router->memo, key, words);
+	if (found)
+		return found;
+	found = find_lines(router, groups);
+	memo_keep(router->memo, key, words, found,
+		  groups->class_count * sizeof(*found));
+	return found;
+}
+
+static const struct class_lines *route_part(const struct router *router,
+					    const uint32_t *place,
+					    const struct part *part,
+					    enum group group)
 {
 	const struct problem *problem = router->problem;
 	uint32_t ranks = router->stage_ranks * pipeline_of(router);
@@ -143,7 +200,7 @@ static void route_part(const struct router *router, const uint32_t *place,
 							    place[block + j]);
 		}
 	}
-	graph_lines(problem->graph, &groups, lines, link, router->arena);
+	return look_up_lines(router, &groups, part->block);
 }
 
 static struct network_line slower(struct network_line a, struct network_line b)
@@ -164,13 +221,14 @@ static void hold_back_by(struct protocol_lines *at,
 }
 
 /* No faster than the hierarchy. */
-static void hold_back(struct network_lines *lines,
-		      const struct network_lines *base)
+static struct network_lines held_back(struct network_lines lines,
+				      const struct network_lines *base)
 {
-	if (lines->alone || base->alone)
-		return;
-	hold_back_by(&lines->by[0], &base->by[0]);
-	hold_back_by(&lines->by[1], &base->by[1]);
+	if (lines.alone || base->alone)
+		return lines;
+	hold_back_by(&lines.by[0], &base->by[0]);
+	hold_back_by(&lines.by[1], &base->by[1]);
+	return lines;
 }
 
 /* n_l; a group that the levels do not share out evenly counts as one level. */
@@ -224,16 +282,14 @@ static void route_shards(const struct router *router, const uint32_t *place,
 			 const struct part *whole, enum group group)
 {
 	uint32_t p = pipeline_of(router), level = router->plan->choice.shard_level;
-	struct network_lines *inside, *outside;
+	const struct class_lines *inside = NULL, *outside = NULL;
 
-	inside = ARENA_ARRAY(router->arena, struct network_lines, p);
-	outside = ARENA_ARRAY(router->arena, struct network_lines, p);
 	if (level) {
 		struct part part = cut_part(whole, level, true);
 
-		route_part(router, place, &part, group, inside, NULL);
+		inside = route_part(router, place, &part, group);
 		part = cut_part(whole, level, false);
-		route_part(router, place, &part, group, outside, NULL);
+		outside = route_part(router, place, &part, group);
 	}
 	for (uint32_t r = 0; r < p; r++) {
 		struct routed_rank *rank = &router->routed->rank[r];
@@ -245,33 +301,29 @@ static void route_shards(const struct router *router, const uint32_t *place,
 			to->inside = rank->group[group];
 			continue;
 		}
-		hold_back(&inside[r], &to->inside);
-		hold_back(&outside[r], &to->outside);
-		to->inside = inside[r];
-		to->outside = outside[r];
+		to->inside = held_back(inside[r].lines, &to->inside);
+		to->outside = held_back(outside[r].lines, &to->outside);
 	}
 }
 
 static void route_group(const struct router *router, enum group group)
 {
 	struct stripe stripe = stripe_of(router, group);
-	struct network_lines *lines;
+	const struct class_lines *lines;
 	const uint32_t *place;
 	struct part whole;
-	uint32_t *link;
 
 	if (stripe.size < 2)
 		return;
-	lines = ARENA_ARRAY(router->arena, struct network_lines,
-			    pipeline_of(router));
-	link = ARENA_ARRAY(router->arena, uint32_t, pipeline_of(router));
 	place = list_places(router, stripe);
 	whole = whole_part(router, group, stripe.size);
-	route_part(router, place, &whole, group, lines, link);
+	lines = route_part(router, place, &whole, group);
 	for (uint32_t r = 0; r < pipeline_of(router); r++) {
-		hold_back(&lines[r], &router->base->group[group]);
-		router->routed->rank[r].group[group] = lines[r];
-		router->routed->rank[r].link[group] = link[r];
+		struct routed_rank *rank = &router->routed->rank[r];
+
+		rank->group[group] = held_back(lines[r].lines,
+					       &router->base->group[group]);
+		rank->link[group] = lines[r].link;
 	}
 	if (group == GROUP_DATA_CONTEXT || group == GROUP_EXPERT_DATA)
 		route_shards(router, place, &whole, group);
@@ -304,7 +356,14 @@ static uint32_t list_pairs(const struct router *router, uint32_t from,
 	return n;
 }
 
-static void route_boundaries(const struct router *router, bool forward)
+struct boundary {
+	struct network_line line;
+	uint32_t link;
+};
+
+/* One way: raises what there is. */
+static void raise_boundaries(const struct router *router, bool forward,
+			     struct boundary *boundary)
 {
 	uint32_t p = pipeline_of(router), count = 0, n = router->stage_ranks;
 	uint32_t last = router->plan->choice.virtual_stages > 1 ? p : p - 1;
@@ -318,17 +377,59 @@ static void route_boundaries(const struct router *router, bool forward)
 
 		count += list_pairs(router, forward ? r : next,
 				    forward ? next : r, r, flow + count,
-				    &router->routed->boundary[r]);
+				    &boundary[r].line);
 	}
 	graph_flows(router->problem->graph, flow, count, time, NULL, p,
 		    router->arena);
 	for (uint32_t r = 0; r < last; r++) {
-		double *s_per_byte = &router->routed->boundary[r].s_per_byte;
-
-		if (time[r].time_s <= *s_per_byte)
+		if (time[r].time_s <= boundary[r].line.s_per_byte)
 			continue;
-		*s_per_byte = time[r].time_s;
-		router->routed->rank[r].boundary_link = time[r].link;
+		boundary[r].line.s_per_byte = time[r].time_s;
+		boundary[r].link = time[r].link;
+	}
+}
+
+static const struct boundary *find_boundaries(const struct router *router)
+{
+	uint32_t p = pipeline_of(router);
+	struct boundary *boundary = ARENA_ARRAY(router->arena, struct boundary, p);
+
+	for (uint32_t r = 0; r < p; r++)
+		boundary[r].link = GRAPH_NONE;
+	raise_boundaries(router, true, boundary);
+	raise_boundaries(router, false, boundary);
+	return boundary;
+}
+
+static const struct boundary *look_up_boundaries(const struct router *router)
+{
+	uint32_t ranks = router->stage_ranks * pipeline_of(router), words = 0;
+	uint32_t *key = ARENA_ARRAY(router->arena, uint32_t, ranks + 3);
+	const struct boundary *found;
+
+	if (!router->memo)
+		return find_boundaries(router);
+	key[words++] = KEY_BOUNDARIES;
+	key[words++] = router->stage_ranks;
+	key[words++] = router->plan->choice.virtual_stages > 1;
+	for (uint32_t i = 0; i < ranks; i++)
+		key[words++] = device_of(router, place_of(router, i));
+	found = memo_find(router->memo, key, words);
+	if (found)
+		return found;
+	found = find_boundaries(router);
+	memo_keep(router->memo, key, words, found,
+		  pipeline_of(router) * sizeof(*found));
+	return found;
+}
+
+static void route_boundaries(const struct router *router)
+{
+	const struct boundary *found = look_up_boundaries(router);
+
+	for (uint32_t r = 0; r < pipeline_of(router); r++) {
+		router->routed->boundary[r] = found[r].line;
+		router->routed->rank[r].boundary_link = found[r].link;
 	}
 }
 
@@ -390,8 +491,8 @@ static void copy_base(const struct router *router)
 
 void routed_network(const struct problem *problem, const struct plan *plan,
 		    const struct placed *placed,
-		    const struct sharding *sharding, struct arena *arena,
-		    struct routed *routed)
+		    const struct sharding *sharding, struct memo *memo,
+		    struct arena *arena, struct routed *routed)
 {
 	uint32_t p = plan->choice.pipeline;
 	struct router router = {
@@ -400,6 +501,7 @@ void routed_network(const struct problem *problem, const struct plan *plan,
 		.shape = &problem->shape[plan->choice.shape],
 		.base = placed,
 		.base_sharding = sharding,
+		.memo = memo,
 		.arena = arena,
 		.routed = routed,
 	};
@@ -419,10 +521,8 @@ void routed_network(const struct problem *problem, const struct plan *plan,
 		route_group(&router, GROUP_EXPERT);
 		route_group(&router, GROUP_EXPERT_DATA);
 	}
-	if (p > 1) {
-		route_boundaries(&router, true);
-		route_boundaries(&router, false);
-	}
+	if (p > 1)
+		route_boundaries(&router);
 	for (uint32_t r = 0; r < p; r++)
 		routed->boundary[r] = slower(
 			routed->boundary[r],
@@ -440,5 +540,5 @@ void routed_plan(const struct problem *problem, const struct plan *plan,
 	placement_price(problem, shape, arena, &placed);
 	sharding = sharding_of(problem, &plan->placement, shape, placed.group,
 			       plan->choice.shard_level);
-	routed_network(problem, plan, &placed, &sharding, arena, routed);
+	routed_network(problem, plan, &placed, &sharding, NULL, arena, routed);
 }

@@ -19,6 +19,7 @@
 #define NEST_SOLVER_ROUTED_H
 
 #include "solver/graph.h"
+#include "solver/memo.h"
 #include "solver/placement.h"
 #include "solver/plan.h"
 
@@ -43,11 +44,12 @@ struct routed {
 
 /* Of a plan whose placement, device (devices_fill), device_map and chunks are
  * known, in a problem with a graph; placed and sharding are those on the
- * hierarchy. */
+ * hierarchy. memo, if not NULL, is one of the problem's own: what has been routed before
+ * is taken from it. */
 void routed_network(const struct problem *problem, const struct plan *plan,
 		    const struct placed *placed,
-		    const struct sharding *sharding, struct arena *arena,
-		    struct routed *routed);
+		    const struct sharding *sharding, struct memo *memo,
+		    struct arena *arena, struct routed *routed);
 
 /* The same of a priced plan of such a problem. */
 void routed_plan(const struct problem *problem, const struct plan *plan,

@@ -96,6 +96,7 @@ static void price_on_graph(struct attempts *attempts,
 		plan->chunk_first = trial.best.plan.chunk_first;
 		plan->device_map = trial.best_map;
 	}
+	trial_release(&trial);
 	arena_release(&scratch);
 	plan->hierarchy_s = plan->time_s;
 	price_plan(problem, arena, plan);

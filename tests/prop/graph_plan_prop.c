@@ -95,6 +95,7 @@ static void scale_overheads(struct world *world)
 		link[i].short_overhead_s *= 0x1p-8;
 	}
 	world->graph.link = link;
+	graph_prepare(&world->graph, &world->arena);
 }
 
 static void avoid_some(struct world *world)
