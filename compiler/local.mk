@@ -95,6 +95,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/lower_attention.c \
 	%D%/lower_build.c \
 	%D%/lower_call.c \
+	%D%/lower_ends.c \
 	%D%/lower_exchange.c \
 	%D%/lower_experts.c \
 	%D%/lower_extent.c \

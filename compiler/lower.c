@@ -136,6 +136,8 @@ struct ir *lower_job(struct compilation *compilation,
 	if (!lower.job)
 		return NULL;
 	ir = lower_variant(&lower);
+	if (ir)
+		lower_model_ends(&lower);
 	for (uint32_t k = 0; ir && k < ir->topology.kind_count; k++) {
 		struct lower kind = blank;
 

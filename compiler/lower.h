@@ -71,6 +71,10 @@ bool lower_suggest(struct lower *lower, const char *name,
 bool lower_name_value(struct lower *lower, struct scope *scope,
 		      const char *name, struct span span, struct value *value);
 
+/* Warns of a lowered model that begins with no embedding, ends with no loss, or says
+ * nothing about positions. */
+void lower_model_ends(struct lower *lower);
+
 /* The item `name = e` of a body, or NULL. */
 const struct ast *lower_field(const struct ast *body, const char *name);
 

@@ -117,6 +117,38 @@ static bool job_let(struct lower *lower, const struct ast *item)
 			  "'%s' is given twice", item->name);
 }
 
+/* The field that an expression begins with the name of: "model tiny", "model == tiny"; it
+ * counts as seen. JOB_ITEM_COUNT if there is none. */
+static size_t field_begun(const struct ast *item, const struct ast **seen)
+{
+	const struct ast *first = item->child[0];
+	size_t index;
+
+	while (first->kind != AST_NAME && first->child_count && first->child[0])
+		first = first->child[0];
+	if (first->kind != AST_NAME)
+		return JOB_ITEM_COUNT;
+	index = job_item_find(first->name);
+	if (index < JOB_ITEM_COUNT && !seen[index])
+		seen[index] = item;
+	return index;
+}
+
+static bool lone_expression(struct lower *lower, const struct ast *item,
+			    const struct ast **seen)
+{
+	size_t field = field_begun(item, seen);
+
+	diag_error(lower->diags, E_JOB_FIELD, item->span,
+		   "an expression does not belong in a job by itself");
+	if (item->child[0]->kind == AST_NUMBER)
+		diag_help(lower->diags, "digits are grouped with '_', as in 1_024");
+	else if (field < JOB_ITEM_COUNT)
+		diag_help(lower->diags, "a field is given with '=': %s = ..",
+			  job_items[field].name);
+	return false;
+}
+
 static bool check_item(struct lower *lower, const struct ast *item,
 		       const struct ast **seen)
 {
@@ -141,16 +173,26 @@ static bool check_item(struct lower *lower, const struct ast *item,
 	case AST_ERROR:
 		return false;
 	case AST_ITEM:
-		diag_error(lower->diags, E_JOB_FIELD, item->span,
-			   "an expression does not belong in a job by itself");
-		if (item->child[0]->kind == AST_NUMBER)
-			diag_help(lower->diags, "digits are grouped with '_', as in 1_024");
-		return false;
+		return lone_expression(lower, item, seen);
 	default:
 		return diag_error(lower->diags, E_JOB_FIELD, item->span,
 				  "a %s does not belong in a job",
 				  ast_kind_name(item->kind));
 	}
+}
+
+/* Whether an expression is the second half of one that was refused: "model tiny". */
+static bool goes_on(const struct lower *lower, const struct ast *body, uint32_t index)
+{
+	const struct ast *item = body->child[index];
+	const struct ast *before = index ? body->child[index - 1] : NULL;
+	const char *bytes;
+
+	if (!before || item->kind != AST_ITEM || before->kind != AST_ITEM)
+		return false;
+	bytes = lower->compilation->sources.at[item->span.file]->bytes;
+	return !memchr(bytes + before->span.end, '\n',
+		       item->span.begin - before->span.end);
 }
 
 static bool check_items(struct lower *lower, const struct ast *body)
@@ -159,7 +201,7 @@ static bool check_items(struct lower *lower, const struct ast *body)
 	bool good = true;
 
 	for (uint32_t i = 0; i < body->child_count; i++)
-		if (body->child[i])
+		if (body->child[i] && !goes_on(lower, body, i))
 			good = check_item(lower, body->child[i], seen) && good;
 	for (size_t i = 0; i < JOB_ITEM_COUNT; i++) {
 		if (!job_items[i].example || seen[i])

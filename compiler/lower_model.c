@@ -340,12 +340,40 @@ static bool model_fact(struct lower *lower, const struct record *record,
 			  whole ? "a whole number" : "a number", low, high);
 }
 
+/* Every field means something, so that none is misspelt in silence. */
+static bool check_fields(struct lower *lower, const struct record *record)
+{
+	static const char *const known[] = {
+		"rotary_base", "max_positions", "norm_epsilon", "seq",
+	};
+	uint32_t count = sizeof(known) / sizeof(*known);
+	bool good = true;
+
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		const struct field *field = &record->field[i];
+		uint32_t j = 0;
+
+		while (j < count && strcmp(known[j], field->name))
+			j++;
+		if (j < count)
+			continue;
+		good = diag_error(lower->diags, E_MODEL_FIELD, field->span,
+				  "a model has no field '%s'", field->name);
+		if (!lower_suggest(lower, field->name, known, count))
+			diag_help(lower->diags, "a value of the spec's own is a 'let': let %s = ..",
+				  field->name);
+	}
+	return good;
+}
+
 static bool model_facts(struct lower *lower, const struct record *record)
 {
 	struct ir_model_facts *facts = &lower->ir->model.facts;
 	double positions = 0;
 	bool good;
 
+	if (!check_fields(lower, record))
+		return false;
 	facts->norm_epsilon = 1e-5;
 	good = model_fact(lower, record, "rotary_base", false, 0, 1e15,
 			  &facts->rotary_base);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "compiler/describe.h"
 #include "compiler/lower_predicate.h"
 
 /* Whether a name depends on the plan: a variable, the stages, or a let of the
@@ -106,6 +107,27 @@ static bool is_memory_bound(struct lower *lower, const struct ast *expression,
 	       !lower_mentions_plan(lower, *bound);
 }
 
+/* A limit that no device reaches is a slip, mostly in its unit: 90 for 90 %. */
+static void warn_useless_limit(struct lower *lower, const struct ast *bound,
+			       double bytes)
+{
+	const struct ir_device *device = &lower->ir->topology.device;
+	struct text limit, has;
+
+	/* Of several kinds, the smallest may be far below the others. */
+	if (!lower->topology || lower->kinds || lower->variant ||
+	    !(bytes > device->memory_bytes * (1 + 1e-9)))
+		return;
+	text_init(&limit, lower->arena);
+	text_init(&has, lower->arena);
+	describe_bytes(bytes, &limit);
+	describe_bytes(device->memory_bytes, &has);
+	diag_warning(lower->diags, E_MEMORY_LIMIT, bound->span,
+		     "this limit of %s is above the %s that device '%s' has, and changes nothing",
+		     limit.at, has.at, device->name ? device->name : "");
+	diag_help(lower->diags, "a share of it is for instance: memory <= 90%% * device.memory");
+}
+
 static bool limit_memory(struct lower *lower, const struct ast *expression,
 			 const struct ast *bound)
 {
@@ -118,6 +140,7 @@ static bool limit_memory(struct lower *lower, const struct ast *expression,
 	if (!(bytes > 0))
 		return diag_error(lower->diags, E_REQUIREMENT_FALSE, bound->span,
 				  "no plan needs as little memory as this");
+	warn_useless_limit(lower, bound, bytes);
 	if (bytes < job->memory_limit_bytes) {
 		job->memory_limit_bytes = bytes;
 		job->memory_limit_span = expression->span;
@@ -250,8 +273,10 @@ static bool require_item(struct lower *lower, const struct ast *item)
 		diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
 			   "a %s is no requirement", ast_kind_name(item->kind));
 		if (item->kind == AST_FIELD)
-			diag_help(lower->diags, "values are compared with '==': %s == ..",
-				  item->name);
+			diag_help(lower->diags, "values are compared with '==', '<=' or '>=': %s %s ..",
+				  item->name,
+				  variable_find(item->name) >= VARIABLE_TIME ?
+					  "<=" : "==");
 		return false;
 	}
 }

@@ -184,6 +184,19 @@ static void match_first(struct matching *matching, const struct ast *argument)
 	give(matching, 0, argument, argument->span);
 }
 
+/* The parameter an argument without a name is most likely for: the first that wants a
+ * value and has none yet. */
+static const char *next_parameter(const struct matching *matching)
+{
+	for (uint32_t i = 0; i < parameter_count(matching); i++) {
+		const struct ast *parameter = matching->parameters->child[i];
+
+		if (!matching->expression[i] && !has_default(parameter))
+			return parameter->name;
+	}
+	return "name";
+}
+
 static void match_one(struct matching *matching, const struct ast *argument,
 		      bool first)
 {
@@ -218,7 +231,7 @@ static void match_one(struct matching *matching, const struct ast *argument,
 				  "only the first argument may stand without its name");
 	if (parameter_count(matching))
 		diag_help(matching->diags,
-			  "write 'name = ..'; '%s' takes %s",
+			  "write '%s = ..'; '%s' takes %s", next_parameter(matching),
 			  matching->declaration->name, parameter_names(matching));
 }
 

@@ -34,6 +34,18 @@ static struct job_scopes job_scopes_new(struct check *check)
 
 static void check_job_items(struct check *check, const struct ast *body,
 			    const struct job_scopes *scopes);
+static void check_job_item(struct check *check, const struct ast *item,
+			   const struct job_scopes *scopes);
+
+/* A field, which is no requirement, is refused by the lowering: what it says, names of
+ * the plan perhaps, is of no interest. */
+static void check_requirements(struct check *check, const struct ast *body,
+			       const struct job_scopes *scopes)
+{
+	for (uint32_t i = 0; i < body->child_count; i++)
+		if (body->child[i] && body->child[i]->kind != AST_FIELD)
+			check_job_item(check, body->child[i], scopes);
+}
 
 static void check_job_item(struct check *check, const struct ast *item,
 			   const struct job_scopes *scopes)
@@ -57,7 +69,9 @@ static void check_job_item(struct check *check, const struct ast *item,
 		return;
 	case AST_BLOCK:
 		/* What `place` names are levels and groups, not values. */
-		if (strcmp(item->name, "place"))
+		if (!strcmp(item->name, "require"))
+			check_requirements(check, item->child[0], scopes);
+		else if (strcmp(item->name, "place"))
 			check_job_items(check, item->child[0], scopes);
 		return;
 	case AST_NAMED_BLOCK:

@@ -92,6 +92,9 @@ struct compilation {
 	uint32_t depth_max;		/* nesting of calls and expressions */
 	uint64_t step_max;		/* evaluation steps */
 
+	/* A declaration could not be read: what is not declared may have been in it. */
+	bool has_lost_names;
+
 	struct module *modules;		/* every module read, newest first */
 	struct module *prelude;		/* visible everywhere; NULL before loading */
 };

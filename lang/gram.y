@@ -180,6 +180,7 @@ declarations:
 	{
 		yyerrok;
 		push(parse, &parse->items, leaf(parse, AST_ERROR, @error));
+		parse->compilation->has_lost_names = true;
 	}
 ;
 

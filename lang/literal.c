@@ -110,6 +110,9 @@ static const char *suggest_ratio(struct parse *parse, const char *text,
 		over = arena_copy(parse->arena, text, slash);
 	if (!over)
 		return NULL;
+	/* "TFLOPs/s": a rate as it is. */
+	if (strchr(over, '/') && under_length && under[0] == 's')
+		return over;
 	if (unit_parse(under, under_length, &unit, &scale) != under_length) {
 		under = unit_suggest(under, under_length);
 		if (!under)

@@ -113,8 +113,13 @@ void import_report_not_found(struct import_search *search)
 	for (size_t i = 0; i < search->tried.count; i++)
 		diag_note(diags, SPAN_NONE, "there is no file '%s'",
 			  search->tried.at[i]);
-	if (target->kind == AST_STRING)
+	if (target->kind == AST_STRING) {
+		if (siblings(compilation, spelling) && strchr(spelling, '.') &&
+		    !strncmp(spelling, "std.", 4))
+			diag_help(diags, "modules of the library are named without quotes: import %s",
+				  spelling);
 		return;
+	}
 	suggestion = suggest_embedded(compilation, spelling);
 	if (!suggestion)
 		suggestion = suggest_embedded(compilation,
@@ -123,6 +128,9 @@ void import_report_not_found(struct import_search *search)
 	if (!suggestion)
 		suggestion = find_last_part(compilation, spelling);
 	list = siblings(compilation, spelling);
+	if (!list)
+		list = siblings(compilation, arena_printf(&compilation->arena,
+							  "%s.", spelling));
 	if (suggestion) {
 		diag_help(diags, "did you mean '%s'?", suggestion);
 		diag_fix(diags, target->span, suggestion);

@@ -16,6 +16,8 @@
 
 /* Names listed for one that is only their beginning. */
 #define BEGINNINGS_MAX 5
+/* Errors after which names are no longer looked for elsewhere; so many are not shown. */
+#define ADVISED_MAX 100
 
 bool report_plan_name(struct diags *diags, const char *name, struct span span)
 {
@@ -93,9 +95,15 @@ bool report_unknown_name(struct compilation *compilation,
 			 struct span span)
 {
 	struct diags *diags = &compilation->diags;
-	const char *suggestion = scope_suggest(scope, name);
-	const char *home = library_home(compilation, name);
+	const char *suggestion, *home;
 
+	if (compilation->has_lost_names)
+		return false;
+	if (diags->errors >= ADVISED_MAX)
+		return diag_error(diags, E_UNKNOWN_NAME, span, "unknown name '%s'",
+				  name);
+	suggestion = scope_suggest(scope, name);
+	home = library_home(compilation, name);
 	if (!home && symbol_is_known(SYMBOL_PLAN, name))
 		return report_plan_name(diags, name, span);
 	diag_error(diags, E_UNKNOWN_NAME, span, "unknown name '%s'", name);

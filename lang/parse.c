@@ -270,6 +270,13 @@ static bool is_in_set(const struct parse *parse, const struct token *token)
 	return bracket->opening == '{' && !bracket->is_body;
 }
 
+/* Whether the token is where the edition stands. */
+static bool is_opening(const struct parse *parse,
+		       const struct expectation *expected)
+{
+	return parse->before[0].kind == TOK_NEST || has(expected, "nest");
+}
+
 /* What other languages and formats leave out or write in another way. */
 static bool advise_missing(struct parse *parse,
 			   const struct expectation *expected,
@@ -285,6 +292,19 @@ static bool advise_missing(struct parse *parse,
 	else if (before == TOK_COLON && has(expected, "[") &&
 		 token->kind != TOK_END)
 		diag_help(diags, "a value is given with '='");
+	else if (token->kind == TOK_LINKED)
+		diag_help(diags, "a comment begins with '#'");
+	else if (token->kind == TOK_DOT && has(expected, "number"))
+		diag_help(diags, "a number begins with a digit: 0.5");
+	else if (before == TOK_IMPORT || (before == TOK_DOT && has(expected, "name") &&
+					  token->kind == TOK_TIMES))
+		diag_help(diags, "a module is imported whole: import std.model.llama2, or "
+				 "import \"./other.nest\"");
+	else if (token->kind == TOK_COMMA && has(expected, ")") &&
+		 has_operators(expected))
+		diag_help(diags, "a set is written '{ 1, 2 }', a list '[1, 2]'");
+	else if (is_opening(parse, expected))
+		diag_help(diags, "the first line is: nest 1");
 	else if (before == TOK_ELSE && has(expected, "string"))
 		diag_help(diags, "the reason is a string: else \"too wide\"");
 	else if (token->kind == TOK_DIVIDE && has(expected, "as"))
@@ -392,7 +412,9 @@ void parse_report_unexpected(struct parse *parse, const char *const *names,
 	const struct token *unfinished = find_unfinished(parse);
 	const char *list;
 
-	if (token->is_made_up || !parse_may_report(parse))
+	/* What follows a character that means nothing is its rest. */
+	if (token->is_made_up || parse->stray_line == parse->line_begin + 1 ||
+	    !parse_may_report(parse))
 		return;
 	if (unfinished) {
 		report_unfinished(parse, unfinished);

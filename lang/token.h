@@ -74,6 +74,8 @@ struct parse {
 	bool is_first;			/* nothing before it on its line */
 	uint32_t line_begin;		/* of the line being scanned */
 	uint32_t indentation;		/* of that line */
+	uint32_t stray_line;		/* line_begin + 1 where a character meant nothing last;
+					 * 0: nowhere yet */
 	struct text comment;		/* `##` lines not yet attached */
 	VEC(struct documentation) documentations;	/* by place */
 	struct comments *comments;	/* to keep them all, or NULL */

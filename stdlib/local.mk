@@ -144,6 +144,9 @@ explain_pages = \
 	E0542.md \
 	E0543.md \
 	E0544.md \
+	E0545.md \
+	E0546.md \
+	E0547.md \
 	E0560.md \
 	E0601.md \
 	E0602.md \
@@ -161,6 +164,7 @@ explain_pages = \
 	E0621.md \
 	E0622.md \
 	E0623.md \
+	E0624.md \
 	E0630.md \
 	E0640.md \
 	E0660.md \

@@ -1,0 +1,1 @@
+nestc check dash-comment.nest

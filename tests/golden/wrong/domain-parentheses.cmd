@@ -1,0 +1,1 @@
+nestc check domain-parentheses.nest

@@ -1,0 +1,1 @@
+nestc check edition-word.nest

@@ -1,0 +1,1 @@
+nestc check import-braces.nest

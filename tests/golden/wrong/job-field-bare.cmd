@@ -1,0 +1,1 @@
+nestc check job-field-bare.nest

@@ -1,0 +1,1 @@
+nestc check leading-dot.nest

@@ -1,0 +1,1 @@
+nestc check memory-times-device.nest

@@ -1,0 +1,1 @@
+nestc check model-field.nest

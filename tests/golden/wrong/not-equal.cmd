@@ -1,0 +1,1 @@
+nestc check not-equal.nest

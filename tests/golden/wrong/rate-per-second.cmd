@@ -1,0 +1,1 @@
+nestc check rate-per-second.nest
