@@ -104,6 +104,8 @@ unit_tests += %D%/unit/value_test
 %C%_unit_value_test_LDADD = $(cmocka_libs)
 unit_tests += %D%/unit/why_not_test
 %C%_unit_why_not_test_LDADD = $(cmocka_libs)
+unit_tests += %D%/unit/zero_test
+%C%_unit_zero_test_LDADD = $(cmocka_libs)
 
 if HAVE_CMOCKA
 check_LIBRARIES = %D%/prop/libprop.a
