@@ -698,7 +698,7 @@ static void test_literal_errors(void **state)
 	assert_errors("let x = \"abc\\", "1:9 E0105");
 	assert_errors("let x = a && b let y = ! c let z = a || b",
 		      "1:11 E0102; 1:24 E0102; 1:38 E0102");
-	assert_errors("let x = 3 @ 4", "1:11 E0102; 1:13 E0101");
+	assert_errors("let x = 3 @ 4\nlet y = 3 4", "1:11 E0102; 2:11 E0101");
 	assert_errors("let \xc3\xbcx = 3 let y = 2 \xe2\x89\xa4 4",
 		      "1:5 E0102; 1:22 E0102");
 	assert_errors("nest 2", "1:6 E0110");
