@@ -9,67 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/job_names.h"
 #include "compiler/ranks.h"
 #include "compiler/variable.h"
-
-const char *recompute_name(enum recompute recompute)
-{
-	static const char *const names[RECOMPUTE_COUNT] = {
-		[RECOMPUTE_NONE] = "none",
-		[RECOMPUTE_SELECTIVE] = "selective",
-		[RECOMPUTE_FULL] = "full",
-	};
-
-	return names[recompute];
-}
-
-const char *schedule_name(enum schedule schedule)
-{
-	static const char *const names[SCHEDULE_COUNT] = {
-		[SCHEDULE_1F1B] = "one_f_one_b",
-		[SCHEDULE_INTERLEAVED] = "interleaved",
-		[SCHEDULE_GPIPE] = "gpipe",
-	};
-
-	return names[schedule];
-}
-
-const char *precision_name(enum ir_precision precision)
-{
-	static const char *const names[IR_PRECISION_COUNT] = {
-		[IR_BF16] = "bf16",
-		[IR_FP16] = "fp16",
-		[IR_FP32] = "fp32",
-		[IR_FP8] = "fp8",
-	};
-
-	return names[precision];
-}
-
-const char *optimizer_name(enum ir_optimizer optimizer)
-{
-	static const char *const names[IR_OPTIMIZER_COUNT] = {
-		[IR_ADAM] = "adam",
-		[IR_SGD] = "sgd",
-		[IR_SGD_MOMENTUM] = "sgd_momentum",
-		[IR_ADAFACTOR] = "adafactor",
-		[IR_ADAM_8BIT] = "adam_8bit",
-		[IR_MUON] = "muon",
-	};
-
-	return names[optimizer];
-}
-
-const char *muon_mode_name(enum ir_muon_mode mode)
-{
-	static const char *const names[IR_MUON_MODE_COUNT] = {
-		[IR_MUON_BLOCKWISE] = "blockwise",
-		[IR_MUON_DUPLICATED] = "duplicated",
-		[IR_MUON_DISTRIBUTED] = "distributed",
-	};
-
-	return names[mode];
-}
 
 uint32_t variable_of_plan(enum plan_variable variable,
 			  const struct problem *problem,

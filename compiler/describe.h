@@ -50,11 +50,6 @@ void describe_parameters(double count, struct text *out);
 void describe_level(const struct problem_level *level, struct text *out);
 const char *level_kind_name(enum level_kind kind);
 
-const char *recompute_name(enum recompute recompute);
-const char *schedule_name(enum schedule schedule);
-const char *precision_name(enum ir_precision precision);
-const char *optimizer_name(enum ir_optimizer optimizer);
-const char *muon_mode_name(enum ir_muon_mode mode);
 /* The value of a variable known from the configuration alone. */
 uint32_t variable_of_plan(enum plan_variable variable,
 			  const struct problem *problem,

@@ -8,6 +8,7 @@
 #include "compiler/describe.h"
 #include "compiler/digest.h"
 #include "compiler/emit.h"
+#include "compiler/job_names.h"
 #include "compiler/json_print.h"
 #include "compiler/manifest_placement.h"
 #include "compiler/performance.h"

@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
-#include "compiler/describe.h"
 #include "compiler/emit.h"
+#include "compiler/job_names.h"
 #include "compiler/json_print.h"
 #include "compiler/json_set.h"
 #include "compiler/profile.h"

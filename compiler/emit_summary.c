@@ -11,6 +11,7 @@
 #include "compiler/emit.h"
 #include "compiler/graph_report.h"
 #include "compiler/hand_plan.h"
+#include "compiler/job_names.h"
 #include "compiler/performance.h"
 #include "compiler/profile.h"
 #include "compiler/ranks.h"

@@ -12,6 +12,7 @@
 #include "compiler/apart.h"
 #include "compiler/describe.h"
 #include "compiler/explain_plan.h"
+#include "compiler/job_names.h"
 #include "compiler/layout.h"
 #include "compiler/network_names.h"
 #include "compiler/problem_from_ir.h"

@@ -7,21 +7,13 @@
 
 #include "compiler/describe.h"
 #include "compiler/extent.h"
+#include "compiler/job_names.h"
 #include "compiler/variable.h"
 
 static const char *const split_names[] = {
 	[IR_SPLIT_NONE] = "none", [IR_SPLIT_TENSOR] = "tensor",
 	[IR_SPLIT_CONTEXT] = "context", [IR_SPLIT_EXPERT] = "expert",
 	[IR_SPLIT_EXPERT_TENSOR] = "expert_tensor", [IR_SPLIT_DATA] = "data",
-};
-
-static const char *const precision_names[IR_PRECISION_COUNT] = {
-	[IR_BF16] = "bf16", [IR_FP16] = "fp16", [IR_FP32] = "fp32",
-	[IR_FP8] = "fp8",
-};
-
-static const char *const target_names[IR_TARGET_COUNT] = {
-	[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",
 };
 
 static void print_number(struct text *out, const char *name, double number)
@@ -286,7 +278,7 @@ static void print_job(struct text *out, const struct ir_job *job)
 {
 	text_printf(out, "job %s global_batch=%" PRIu32
 		    " precision=%s optimizer=%s target=%s\n", job->name,
-		    job->global_batch, precision_names[job->precision],
+		    job->global_batch, precision_name(job->precision),
 		    optimizer_name(job->optimizer), target_names[job->target]);
 	for (int i = 0; i <= VARIABLE_DEVICES; i++)
 		if (job->domain[i].given)

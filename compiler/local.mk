@@ -67,6 +67,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/ir.h \
 	%D%/ir_print.c \
 	%D%/ir_verify.c \
+	%D%/job_names.c \
+	%D%/job_names.h \
 	%D%/json_file.c \
 	%D%/json_file.h \
 	%D%/json_print.c \
@@ -87,11 +89,13 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/layout_product.c \
 	%D%/layout_redone.c \
 	%D%/layout_saved.c \
+	%D%/layout_size.c \
 	%D%/layout_walk.h \
 	%D%/library.c \
 	%D%/library.h \
 	%D%/lower.c \
 	%D%/lower.h \
+	%D%/lower_aid.c \
 	%D%/lower_attention.c \
 	%D%/lower_build.c \
 	%D%/lower_call.c \

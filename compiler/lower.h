@@ -55,6 +55,8 @@ struct lower {
 	uint32_t depth;			/* of nested expressions now */
 };
 
+/* In lower_aid.c. */
+
 /* Guards a recursion over expressions: false, reported, beyond the depth the
  * compilation allows. Each true needs one lower_leave. */
 bool lower_enter(struct lower *lower, struct span span);
@@ -127,10 +129,10 @@ bool lower_domain_elements(struct lower *lower, const struct ast *item,
 bool lower_domain(struct lower *lower, const struct ast *item,
 		  enum plan_variable variable, struct ir_domain *domain);
 
-/* Requirements, in lower_requirement.c. */
-
-/* Whether an expression depends on the plan. */
+/* Whether an expression depends on the plan, in lower_predicate.c. */
 bool lower_mentions_plan(struct lower *lower, const struct ast *expression);
+
+/* Requirements, in lower_requirement.c. */
 
 /* Adds a requirement; it must be true or false for every plan. The condition
  * and the reason may be NULL. */

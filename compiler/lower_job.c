@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "compiler/job_names.h"
 #include "compiler/lower.h"
 
 /* ---- items ---- */
@@ -292,52 +293,20 @@ static bool check_muon_mode(struct lower *lower, const struct ast *body)
 
 static bool job_symbols(struct lower *lower, const struct ast *body)
 {
-	static const char *const precisions[] = {
-		[IR_BF16] = "bf16", [IR_FP16] = "fp16", [IR_FP32] = "fp32",
-		[IR_FP8] = "fp8",
-	};
-	static const char *const optimizers[] = {
-		[IR_ADAM] = "adam", [IR_SGD] = "sgd",
-		[IR_SGD_MOMENTUM] = "sgd_momentum",
-		[IR_ADAFACTOR] = "adafactor", [IR_ADAM_8BIT] = "adam_8bit",
-		[IR_MUON] = "muon",
-	};
-	static const char *const targets[] = {
-		[IR_TARGET_NONE] = "none", [IR_TARGET_MEGATRON] = "megatron",
-	};
-	static const char *const dispatchers[] = {
-		[IR_DISPATCHER_ALLTOALL] = "alltoall",
-		[IR_DISPATCHER_DEEPEP] = "deepep",
-	};
-	static const char *const modes[] = {
-		[IR_MUON_BLOCKWISE] = "blockwise",
-		[IR_MUON_DUPLICATED] = "duplicated",
-		[IR_MUON_DISTRIBUTED] = "distributed",
-	};
-	_Static_assert(sizeof(modes) / sizeof(*modes) == IR_MUON_MODE_COUNT,
-		       "a name for each mode");
-	_Static_assert(sizeof(dispatchers) / sizeof(*dispatchers) ==
-		       IR_DISPATCHER_COUNT, "a name for each dispatcher");
-	_Static_assert(sizeof(precisions) / sizeof(*precisions) ==
-		       IR_PRECISION_COUNT, "a name for each precision");
-	_Static_assert(sizeof(optimizers) / sizeof(*optimizers) ==
-		       IR_OPTIMIZER_COUNT, "a name for each optimizer");
-	_Static_assert(sizeof(targets) / sizeof(*targets) ==
-		       IR_TARGET_COUNT, "a name for each target");
 	struct ir_job *job = &lower->ir->job;
 	uint32_t precision = IR_BF16, optimizer = IR_ADAM, target = IR_TARGET_NONE;
 	uint32_t dispatcher = IR_DISPATCHER_ALLTOALL, mode = IR_MUON_BLOCKWISE;
-	bool good = job_symbol(lower, body, "precision", precisions,
+	bool good = job_symbol(lower, body, "precision", precision_names,
 			       IR_PRECISION_COUNT, &precision);
 
-	good = job_symbol(lower, body, "optimizer", optimizers,
+	good = job_symbol(lower, body, "optimizer", optimizer_names,
 			  IR_OPTIMIZER_COUNT, &optimizer) && good;
-	good = job_symbol(lower, body, "target", targets, IR_TARGET_COUNT,
+	good = job_symbol(lower, body, "target", target_names, IR_TARGET_COUNT,
 			  &target) && good;
-	good = job_symbol(lower, body, "token_dispatcher", dispatchers,
+	good = job_symbol(lower, body, "token_dispatcher", dispatcher_names,
 			  IR_DISPATCHER_COUNT, &dispatcher) && good;
-	good = job_symbol(lower, body, "muon_mode", modes, IR_MUON_MODE_COUNT,
-			  &mode) && good;
+	good = job_symbol(lower, body, "muon_mode", muon_mode_names,
+			  IR_MUON_MODE_COUNT, &mode) && good;
 	job->dispatcher = (enum ir_dispatcher)dispatcher;
 	job->muon_mode = (enum ir_muon_mode)mode;
 	job->precision = (enum ir_precision)precision;

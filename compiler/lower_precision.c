@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/lower.h"
 
 static void list_precisions(const struct ir_device *device, struct text *out)

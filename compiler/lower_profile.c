@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/lower_profile.h"
 #include "lang/base/path.h"
 

@@ -9,41 +9,6 @@
 #include "compiler/describe.h"
 #include "compiler/lower_predicate.h"
 
-/* Whether a name depends on the plan: a variable, the stages, or a let of the
- * job that was kept aside because it does. */
-static bool name_is_plan(const struct lower *lower, const char *name)
-{
-	if (variable_find(name) != VARIABLE_COUNT || !strcmp(name, "stage") ||
-	    !strcmp(name, "stages"))
-		return true;
-	for (size_t i = 0; i < lower->let.count; i++)
-		if (lower->let.at[i].name == name)
-			return true;
-	return false;
-}
-
-bool lower_mentions_plan(struct lower *lower, const struct ast *expression)
-{
-	uint32_t first = 0, last = expression->child_count;
-	bool found = false;
-
-	if (expression->kind == AST_NAME)
-		return name_is_plan(lower, expression->name);
-	/* Functions, and members of modules and records, are not variables. */
-	if (expression->kind == AST_CALL && last &&
-	    expression->child[0]->kind == AST_NAME)
-		first = 1;
-	if (expression->kind == AST_PATH && last)
-		last = 1;
-	if (!lower_enter(lower, expression->span))
-		return true;
-	for (uint32_t i = first; i < last && !found; i++)
-		found = expression->child[i] &&
-			lower_mentions_plan(lower, expression->child[i]);
-	lower_leave(lower);
-	return found;
-}
-
 static void add_requirement(struct lower *lower,
 			    const struct predicate_builder *builder,
 			    struct span span, const char *reason)

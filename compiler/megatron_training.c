@@ -5,7 +5,7 @@
  */
 #include "compiler/emit_megatron.h"
 
-#include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/recompute_module.h"
 #include "lang/compilation.h"
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/json_set.h"
 #include "compiler/time_terms.h"
 

@@ -6,6 +6,7 @@
 #include "compiler/plan_value.h"
 
 #include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/pipeline.h"
 #include "compiler/site.h"
 #include "compiler/variable.h"

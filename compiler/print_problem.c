@@ -6,6 +6,7 @@
 #include "compiler/print_problem.h"
 
 #include "compiler/describe.h"
+#include "compiler/job_names.h"
 
 static const char *const collective_name[COLLECTIVE_COUNT] = {
 	[COLLECTIVE_ALL_REDUCE] = "all_reduce",

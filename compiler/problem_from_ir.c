@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/problem_build.h"
 #include "compiler/training.h"
 

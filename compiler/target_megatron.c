@@ -12,8 +12,8 @@
  */
 #include "compiler/target.h"
 
+#include "compiler/job_names.h"
 #include "compiler/recompute_module.h"
-#include "compiler/describe.h"
 #include "lang/compilation.h"
 
 static const struct predicate_step interleaving[] = {

@@ -5,6 +5,7 @@
 #include "compiler/time_facts.h"
 
 #include "compiler/describe.h"
+#include "compiler/job_names.h"
 #include "compiler/spread.h"
 
 struct facts {

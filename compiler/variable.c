@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "compiler/describe.h"
+#include "compiler/job_names.h"
 
 static const char *const variable_names[VARIABLE_COUNT] = {
 	[VARIABLE_TENSOR] = "tensor",
@@ -52,6 +52,15 @@ enum plan_variable variable_find(const char *name)
 	return VARIABLE_COUNT;
 }
 
+static bool find_name(const char *const *names, uint32_t count,
+		      const char *symbol, uint32_t *number)
+{
+	for (*number = 0; *number < count; (*number)++)
+		if (!strcmp(names[*number], symbol))
+			return true;
+	return false;
+}
+
 bool variable_symbol(enum plan_variable variable, const char *symbol,
 		     uint32_t *number)
 {
@@ -59,19 +68,10 @@ bool variable_symbol(enum plan_variable variable, const char *symbol,
 		*number = !strcmp(symbol, "on");
 		return *number || !strcmp(symbol, "off");
 	}
-	for (uint32_t i = 0; variable == VARIABLE_RECOMPUTE &&
-			     i < RECOMPUTE_COUNT; i++) {
-		*number = i;
-		if (!strcmp(recompute_name((enum recompute)i), symbol))
-			return true;
-	}
-	for (uint32_t i = 0; variable == VARIABLE_SCHEDULE && i < SCHEDULE_COUNT;
-	     i++) {
-		*number = i;
-		if (!strcmp(schedule_name((enum schedule)i), symbol))
-			return true;
-	}
-	return false;
+	if (variable == VARIABLE_RECOMPUTE)
+		return find_name(recompute_names, RECOMPUTE_COUNT, symbol, number);
+	return variable == VARIABLE_SCHEDULE &&
+	       find_name(schedule_names, SCHEDULE_COUNT, symbol, number);
 }
 
 const char *variable_symbols(enum plan_variable variable)
