@@ -245,8 +245,8 @@ static struct ir *relaxed(const struct inquiry *inquiry, const struct ir *ir)
 	return copy;
 }
 
-/* Any plan will do; a good one is shown of an idea's, and without a requirement on
- * an outcome, where that is quick. */
+/* A sensible plan will do, on mixed clusters any; a good one is shown of an idea's, and
+ * without a requirement on an outcome, where that is quick. */
 static double gap_wanted(const struct inquiry *inquiry)
 {
 	const struct ir_job *job = &inquiry->ir->job;
@@ -261,7 +261,9 @@ static double gap_wanted(const struct inquiry *inquiry)
 			good |= job->requirement[constraint->index]
 					.predicate.needs_outcome;
 	}
-	return good && !inquiry->ir->topology.kind_count ? 0.01 : 0.9;
+	if (inquiry->ir->topology.kind_count)
+		return 0.9;
+	return good ? 0.01 : 0.02;
 }
 
 bool inquiry_ask(struct inquiry *inquiry)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening shapes, data degrees and degrees.
+ * Opening degrees, and what every opening needs.
  */
 #include "solver/expand.h"
 
@@ -8,6 +8,7 @@
 
 #include "solver/bound.h"
 #include "solver/expand_internal.h"
+#include "solver/fits.h"
 #include "solver/partition.h"
 #include "solver/most.h"
 
@@ -21,6 +22,11 @@ void expander_init(struct expander *expander, struct families *families)
 	expander->time = ARENA_ARRAY(&expander->arena, struct layer_time, classes);
 	expander->kept_time = ARENA_ARRAY(&expander->arena, struct layer_time,
 					  classes);
+	placed_loads_init(&expander->loads, families->problem, &expander->arena);
+	for (int z = 0; z < 4; z++)
+		expander->fits[z] =
+			ARENA_ARRAY(&expander->arena, fits_set,
+				    (size_t)families->space.chain_length + 1);
 	expander->units = ARENA_ARRAY(&expander->arena, double,
 				      families->space.chain_length);
 }
@@ -44,6 +50,26 @@ struct chain *expander_chain(struct expander *expander,
 	return chain;
 }
 
+void expand_add(struct opening *opening, struct node *node)
+{
+	if (excluded(opening, node)) {
+		opening->expansion->count.bounded +=
+			family_count(opening->families, node);
+		return;
+	}
+	add_child(opening, node);
+}
+
+bool expand_discard_refused(struct opening *opening, const struct node *node)
+{
+	if (family_refused(opening->families, opening->incumbent, node) ==
+	    REQUIREMENT_NONE)
+		return false;
+	opening->expansion->count.infeasible_requirement +=
+		family_count(opening->families, node);
+	return true;
+}
+
 /* A configuration that the requirement alone refused. */
 static void removed(struct opening *opening, uint32_t requirement)
 {
@@ -54,155 +80,6 @@ static void removed(struct opening *opening, uint32_t requirement)
 			ARENA_ARRAY(expansion->arena, uint64_t,
 				    opening->families->problem->requirement_count);
 	expansion->removed_by[requirement]++;
-}
-
-/* Adds a child, or counts it when it is excluded. */
-static void add(struct opening *opening, struct node *node)
-{
-	if (excluded(opening, node)) {
-		opening->expansion->count.bounded +=
-			family_count(opening->families, node);
-		return;
-	}
-	add_child(opening, node);
-}
-
-static bool discard_refused(struct opening *opening, const struct node *node)
-{
-	if (family_refused(opening->families, opening->incumbent, node) ==
-	    REQUIREMENT_NONE)
-		return false;
-	opening->expansion->count.infeasible_requirement +=
-		family_count(opening->families, node);
-	return true;
-}
-
-/* Least memory of a device with its part of the parameters. */
-static double memory_floor(const struct families *families,
-			   const struct choice *choice, uint32_t pipeline_most)
-{
-	const struct problem *problem = families->problem;
-	struct choice least = *choice;
-	struct share share;
-
-	least.zero = families->space.lightest.zero;
-	least.pipeline = pipeline_most;
-	share = share_of(problem, &least, NULL);
-	return problem->memory.reserve_bytes +
-	       share_bytes(&share, families->facts[choice->shape]->held) /
-		       pipeline_most;
-}
-
-static void open_shape(struct opening *opening, const struct node *node)
-{
-	struct families *families = opening->families;
-	const struct problem *problem = families->problem;
-	const struct space *space = &families->space;
-	struct facts *facts;
-	uint32_t shape = node->choice.shape;
-
-	if (discard_refused(opening, node))
-		return;
-	facts = ARENA_NEW(&families->arena, struct facts);
-	pthread_mutex_lock(&families->lock);
-	facts_fill(facts, problem, &families->cache, shape, &families->arena);
-	pthread_mutex_unlock(&families->lock);
-	families->facts[shape] = facts;
-	for (uint32_t i = 0; i < space->data_count; i++) {
-		uint32_t data = space->data[i], most_pipeline;
-		struct node child = { .kind = NODE_DATA, .choice.shape = shape };
-
-		if (!space_has_data(space, shape, data))
-			continue;
-		most_pipeline = space_pipeline_max(space, shape, data);
-		child.choice.data = data;
-		child.choice.micro_batches =
-			space_micro_batches(space, shape, data);
-		child.time_s = most(node->time_s,
-				    facts_bound_data(facts, problem,
-						     most_pipeline,
-						     child.choice.micro_batches));
-		child.memory_bytes = memory_floor(opening->families, &child.choice,
-						  most_pipeline);
-		add(opening, &child);
-	}
-}
-
-/* No plan of any policy ends its schedule before. */
-static double least_over_policies(const struct opening *opening,
-				  const struct choice *choice)
-{
-	const struct problem *problem = opening->families->problem;
-	const struct facts *facts = opening->families->facts[choice->shape];
-	const struct problem_domain *layers = &problem->recompute_layers;
-	struct choice trial = *choice;
-	double time = INFINITY;
-
-	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
-		bool partial = r == RECOMPUTE_FULL && layers->count;
-		double other;
-
-		if (!problem->recompute[r])
-			continue;
-		trial.recompute = (enum recompute)r;
-		trial.recompute_layers = partial ? layers->at[0] : 0;
-		other = facts_span(facts, problem, &trial);
-		time = other < time ? other : time;
-	}
-	return time;
-}
-
-static void add_schedules(struct opening *opening, const struct node *node,
-			  double step_s)
-{
-	for (int s = 0; s < SCHEDULE_COUNT; s++) {
-		struct node child = *node;
-
-		if (!space_has_schedule(&opening->families->space, node->choice.pipeline,
-					node->choice.virtual_stages,
-					(enum schedule)s))
-			continue;
-		child.choice.schedule = (enum schedule)s;
-		child.time_s = most(child.time_s,
-				    least_over_policies(opening, &child.choice) +
-					    step_s);
-		add(opening, &child);
-	}
-}
-
-static void open_data(struct opening *opening, const struct node *node)
-{
-	const struct space *space = &opening->families->space;
-	uint32_t shape = node->choice.shape, data = node->choice.data;
-	uint32_t most_pipeline = space_pipeline_max(space, shape, data);
-	struct choice lightest = node->choice;
-	struct share share;
-	double steps_s;
-
-	if (discard_refused(opening, node))
-		return;
-	lightest.zero = space->lightest.zero;
-	share = share_of(opening->families->problem, &lightest, NULL);
-	steps_s = facts_steps(opening->families->facts[shape], &share);
-	for (uint32_t p = 1; p <= most_pipeline; p++) {
-		struct node child = *node;
-
-		if (!space_has_pipeline(space, shape, data, p))
-			continue;
-		child.kind = NODE_DEGREES;
-		child.choice.pipeline = p;
-		child.memory_bytes = memory_floor(opening->families, &child.choice, p);
-		for (uint32_t v = 1; v <= space->chain_length / p; v++) {
-			if (v == 2 && (p == 1 || node->choice.micro_batches % p))
-				break;
-			if (!space_has_virtual(space, p, v,
-					       node->choice.micro_batches))
-				continue;
-			child.choice.virtual_stages = v;
-			child.time_s = node->time_s;
-			add_schedules(opening, &child, steps_s / p);
-		}
-	}
 }
 
 /* Settles a configuration by one of the certificate's counts. */
@@ -240,42 +117,107 @@ static bool units_are_enough(const struct opening *opening,
 	       !opening->families->problem->requirement_count;
 }
 
+/* What a micro-batch takes at least: what ZeRO 2 and 3 move depends on where replicas
+ * lie, so placements are looked at. */
+static const struct facts_loads *least_loads(struct opening *opening,
+					     const struct choice *choice)
+{
+	const struct facts *facts = opening->families->facts[choice->shape];
+
+	if (choice->zero < 2)
+		return &facts->loads[facts_policy(choice)];
+	return &placed_loads_find(&opening->expander->loads, facts,
+				  family_placements(opening->families, choice),
+				  choice)->least;
+}
+
+/* The schedule's end and the mean device's step; transfers at their least. */
+static double bound_by_loads(const struct opening *opening,
+			     const struct facts_loads *loads,
+			     const struct choice *choice, const struct share *share)
+{
+	const struct facts *facts = opening->families->facts[choice->shape];
+
+	return facts_span(facts, loads, choice, facts_transfers(facts, choice)) +
+	       facts_steps(facts, share) / choice->pipeline;
+}
+
+static bool is_bounded(struct opening *opening, const struct facts_loads *loads,
+		       const struct share *share, struct node *node)
+{
+	node->time_s = most(node->time_s,
+			    bound_by_loads(opening, loads, &node->choice, share));
+	return excluded(opening, node);
+}
+
+/* Whether the devices have room for all layers, as bound_units has it. */
+static bool have_room(const struct opening *opening, const struct choice *choice)
+{
+	const struct facts *facts = opening->families->facts[choice->shape];
+	double room = 0;
+
+	if (choice->pipeline == 1)
+		return true;
+	for (uint32_t k = 0; k < choice->pipeline; k++)
+		room += opening->expander->units[k];
+	return room >= facts->deal.units;
+}
+
+/* Bounds a configuration by whole layers on devices; memory_bytes INFINITY: no room. */
+static void bound_closely(struct opening *opening, const struct facts_loads *loads,
+			  struct node *node)
+{
+	const struct problem *problem = opening->families->problem;
+	double until_s = incumbent_time_most(opening->incumbent);
+
+	node->time_s = most(node->time_s,
+			    facts_bound_whole(
+				    opening->families->facts[node->choice.shape],
+				    problem, loads, &node->choice,
+				    opening->expander->units, until_s));
+	if (isinf(node->time_s))
+		node->memory_bytes = INFINITY;
+}
+
+/* The bounds that take little come first: most configurations need no other. */
 static void add_configuration(struct opening *opening, const struct node *node,
 			      const struct policy *policy)
 {
-	const struct problem *problem = opening->families->problem;
 	const struct facts *facts = opening->families->facts[node->choice.shape];
-	uint32_t pipeline = node->choice.pipeline;
+	uint64_t *bounded = &opening->expansion->count.bounded;
 	struct node child = *node;
+	const struct facts_loads *loads;
 	const struct chain *chain;
 	struct share share;
 
 	child.kind = NODE_CONFIGURATION;
 	choice_set_policy(&child.choice, policy);
-	share = share_of(problem, &child.choice, NULL);
-	/* The cheap bound first: most configurations need no other. */
-	child.time_s = most(node->time_s,
-			    facts_span(facts, problem, &child.choice) +
-				    facts_steps(facts, &share) / pipeline);
-	if (excluded(opening, &child)) {
-		opening->expansion->count.bounded++;
+	share = share_of(opening->families->problem, &child.choice, NULL);
+	loads = &facts->loads[facts_policy(&child.choice)];
+	if (is_bounded(opening, loads, &share, &child)) {
+		++*bounded;
 		return;
 	}
 	chain = expander_chain(opening->expander, &child.choice);
-	if (!units_are_enough(opening, chain, pipeline))
+	if (!units_are_enough(opening, chain, child.choice.pipeline))
 		child.memory_bytes = most(node->memory_bytes,
 					  bound_memory(chain, &child.choice,
 						       &share));
-	if (pipeline > 1)
+	if (child.choice.pipeline > 1)
 		bound_units(chain, &child.choice, &share, opening->expander->units);
-	child.time_s = most(child.time_s,
-			    facts_bound_whole(facts, problem, &child.choice,
-					      opening->expander->units,
-					      incumbent_time_most(opening->incumbent)));
-	if (isinf(child.time_s))
+	if (!have_room(opening, &child.choice)) {
 		child.memory_bytes = INFINITY;
+	} else {
+		loads = least_loads(opening, &child.choice);
+		if (child.choice.zero > 1 &&
+		    is_bounded(opening, loads, &share, &child)) {
+			++*bounded;
+			return;
+		}
+		bound_closely(opening, loads, &child);
+	}
 	if (!settle_degrees(opening, &child))
-		add(opening, &child);
+		expand_add(opening, &child);
 }
 
 /* The most blocks that a chunk of any cut has. */
@@ -302,17 +244,29 @@ static bool is_repeated(const struct opening *opening, const struct choice *choi
 	       policy->fewer_layers >= chunk_blocks_most(opening, choice);
 }
 
+static fits_set policy_bit(const struct policy *policy)
+{
+	struct choice choice = { 0 };
+
+	choice_set_policy(&choice, policy);
+	return (fits_set)(1u << facts_policy(&choice));
+}
+
 static void open_degrees(struct opening *opening, const struct node *node)
 {
 	const struct space *space = &opening->families->space;
 
-	if (discard_refused(opening, node))
+	if (expand_discard_refused(opening, node))
 		return;
 	for (uint32_t i = 0; i < space->policies; i++) {
-		if (is_repeated(opening, &node->choice, &space->policy[i]))
+		const struct policy *policy = &space->policy[i];
+
+		if (is_repeated(opening, &node->choice, policy))
 			opening->expansion->count.bounded++;
+		else if (!(node->fits[policy->zero] & policy_bit(policy)))
+			opening->expansion->count.infeasible_memory++;
 		else
-			add_configuration(opening, node, &space->policy[i]);
+			add_configuration(opening, node, policy);
 	}
 }
 

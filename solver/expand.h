@@ -13,6 +13,8 @@
 #include "lang/base/vec.h"
 #include "solver/chain.h"
 #include "solver/family.h"
+#include "solver/fits.h"
+#include "solver/placed_loads.h"
 
 /* Chains kept loaded: a node's configurations differ in what they recompute. */
 enum { EXPANDER_CHAINS = 16 };
@@ -26,6 +28,8 @@ struct expander {
 	struct layer_time *time;	/* by class */
 	struct layer_time *kept_time;	/* likewise, of layers not recomputed */
 	double *units;			/* by device, for bound_units */
+	fits_set *fits[4];		/* by ZeRO stage and pipeline degree */
+	struct placed_loads_cache loads;
 };
 
 void expander_init(struct expander *expander, struct families *families);

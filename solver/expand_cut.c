@@ -28,11 +28,6 @@ static void open_partition(struct opening *opening, const struct choice *choice,
 		       &expansion->incumbent, &expander->scratch);
 }
 
-static bool may_use(const struct placed *placed, const struct choice *choice)
-{
-	return placed->sharding[choice->shard_level];
-}
-
 /* The first placement tells whether memory suffices for any: it depends on the
  * placement through shard levels only. */
 static bool open_first(struct opening *opening, struct node *child,
@@ -52,18 +47,21 @@ static bool open_first(struct opening *opening, struct node *child,
 	return fits;
 }
 
+/* A first bound from what a micro-batch takes. */
 static void glance(struct opening *opening, struct node *child,
-		   const struct placed *placed)
+		   const struct placed *placed, const struct placed_load *load)
 {
-	struct arena *scratch = &opening->expander->scratch;
-	struct arena_mark mark = arena_mark(scratch);
-	struct partition partition;
+	const struct problem *problem = opening->families->problem;
+	const struct facts *facts = opening->families->facts[child->choice.shape];
+	struct share share = share_of(problem, &child->choice,
+				      placed->sharding[child->choice.shard_level]);
 
-	open_partition(opening, &child->choice, placed, &partition);
-	partition_glance(&partition);
 	child->kind = NODE_PLACED;
-	child->time_s = most(child->time_s, partition.low_s);
-	arena_rewind(scratch, mark);
+	child->time_s = most(child->time_s,
+			     facts_span(facts, &load->loads, &child->choice,
+					placed_transfers(load, &child->choice)) +
+				     facts_steps(facts, &share) /
+					     child->choice.pipeline);
 }
 
 static void count_closed(struct expansion *expansion)
@@ -81,6 +79,9 @@ void open_configuration(struct opening *opening, const struct node *node)
 	struct expansion *expansion = opening->expansion;
 	const struct placement_set *set =
 		family_placements(opening->families, &node->choice);
+	const struct placed_loads *loads = placed_loads_find(
+		&opening->expander->loads,
+		opening->families->facts[node->choice.shape], set, &node->choice);
 	bool first = !node->choice.shard_level;
 
 	expansion->set = set;
@@ -88,10 +89,10 @@ void open_configuration(struct opening *opening, const struct node *node)
 		struct node child = *node;
 
 		child.placed = i;
-		if (!may_use(&set->at[i], &node->choice))
+		if (!loads->at[i].allowed)
 			continue;
 		if (!first) {
-			glance(opening, &child, &set->at[i]);
+			glance(opening, &child, &set->at[i], &loads->at[i]);
 		} else if (!open_first(opening, &child, &set->at[i])) {
 			expansion->outcome.over_memory = true;
 			break;

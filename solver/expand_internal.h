@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between expand.c and expand_cut.c.
+ * Between expand.c, expand_degrees.c and expand_cut.c.
  */
 #ifndef NEST_SOLVER_EXPAND_INTERNAL_H
 #define NEST_SOLVER_EXPAND_INTERNAL_H
@@ -21,6 +21,12 @@ struct opening {
 struct chain *expander_chain(struct expander *expander,
 			     const struct choice *choice);
 
+/* Adds a child, or counts it when it is excluded. */
+void expand_add(struct opening *opening, struct node *node);
+
+/* Counts the node's configurations and returns true if a requirement surely fails. */
+bool expand_discard_refused(struct opening *opening, const struct node *node);
+
 static inline bool excluded(const struct opening *opening,
 			    const struct node *node)
 {
@@ -36,6 +42,8 @@ static inline void add_child(struct opening *opening, struct node *node)
 	VEC_PUSH(&expansion->child, expansion->arena, *node);
 }
 
+void open_shape(struct opening *opening, const struct node *node);
+void open_data(struct opening *opening, const struct node *node);
 void open_configuration(struct opening *opening, const struct node *node);
 void open_placed(struct opening *opening, const struct node *node);
 void open_bounded(struct opening *opening, const struct node *node);

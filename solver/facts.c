@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Facts about shapes and the bounds from them; proofs in doc/solver.md.
+ * Facts about shapes.
  */
 #include "solver/facts.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
-#include "solver/bound.h"
 #include "solver/layer.h"
 #include "solver/most.h"
 
@@ -166,7 +165,6 @@ static void add_up(struct facts *facts, const struct problem *problem,
 	double *through = ARENA_ARRAY(arena, double, (size_t)length + 1);
 	double *entry = ARENA_ARRAY(arena, double, (size_t)length + 1);
 	double *entries = ARENA_ARRAY(arena, double, (size_t)length + 1);
-	struct deal *deal = &facts->deal[policy];
 	double layer_most = 0, half_most = 0;
 
 	for (uint32_t i = 0; i < problem->run_count; i++) {
@@ -185,11 +183,13 @@ static void add_up(struct facts *facts, const struct problem *problem,
 	facts->through_s[policy] = through;
 	facts->entry_s[policy] = entry;
 	facts->entries_s[policy] = entries;
-	*deal = deal_find(problem);
-	deal->unit_s = best[deal->kind].both_s;
-	deal->first_s = through[1];
+	facts->loads[policy] = (struct facts_loads){
+		.all_s = through[length],
+		.unit_s = best[facts->deal.kind].both_s,
+		.first_s = best[problem->run[0].class_index].both_s,
+	};
 	if (length > 1)
-		deal->last_s = through[length] - through[length - 1];
+		facts->loads[policy].last_s = through[length] - through[length - 1];
 	facts->layer_most_s[policy] = layer_most;
 	facts->half_most_s[policy] = half_most;
 	facts->whole_least_s = least(facts->whole_least_s, through[length]);
@@ -201,7 +201,7 @@ static void add_up_partial(struct facts *facts, const struct problem *problem,
 			   const struct best *full, const struct best *kept,
 			   struct best *cheaper, struct arena *arena)
 {
-	uint32_t kind;
+	uint32_t kind = facts->deal.kind;
 
 	for (uint32_t c = 0; c < problem->class_count; c++) {
 		cheaper[c] = full[c];
@@ -211,18 +211,24 @@ static void add_up_partial(struct facts *facts, const struct problem *problem,
 		cheaper[c].half_s = least(full[c].half_s, kept[c].half_s);
 	}
 	add_up(facts, problem, FACTS_PARTIAL, cheaper, arena);
-	kind = facts->deal[FACTS_PARTIAL].kind;
-	facts->deal[FACTS_PARTIAL].extra_s = full[kind].both_s -
-					     cheaper[kind].both_s;
+	facts->loads[FACTS_PARTIAL].extra_s = full[kind].both_s -
+					      cheaper[kind].both_s;
 }
 
-static double least_transfer(const struct problem *problem, uint32_t shape)
+static double least_output(const struct problem *problem, uint32_t shape)
 {
-	double bytes = INFINITY, time = INFINITY;
+	double bytes = INFINITY;
 
 	for (uint32_t c = 0; c < problem->class_count; c++)
 		bytes = least(bytes,
 			      problem_weight_at(problem, shape, c)->output_bytes);
+	return bytes;
+}
+
+static double least_transfer(const struct problem *problem, double bytes)
+{
+	double time = INFINITY;
+
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		const struct problem_level *level = &problem->level[l];
 
@@ -250,6 +256,69 @@ static _Atomic double **unknown_deals(const struct problem *problem,
 	return known;
 }
 
+/* What a layer keeps and works on at least, under a policy or in any chunk. */
+static struct problem_cost floor_of(const struct problem *problem, uint32_t shape,
+				    uint32_t class_index, int policy)
+{
+	struct problem_cost floor = *problem_cost_at(
+		problem, shape, class_index,
+		policy == FACTS_PARTIAL ? RECOMPUTE_FULL : (enum recompute)policy);
+	const struct problem_cost *kept =
+		problem_cost_at(problem, shape, class_index, RECOMPUTE_NONE);
+
+	if (policy == FACTS_PARTIAL) {
+		floor.saved_bytes = least(floor.saved_bytes, kept->saved_bytes);
+		floor.working_bytes = least(floor.working_bytes,
+					    kept->working_bytes);
+	}
+	return floor;
+}
+
+/* What memory has to hold. */
+static void fill_sizes(struct facts *facts, const struct problem *problem,
+		       uint32_t shape)
+{
+	const struct deal *deal = &facts->deal;
+	bool partial = may_be_partial(problem);
+
+	facts->plain = deal->units && !deal->spare &&
+		       problem->class_is_block[deal->kind];
+	for (uint32_t i = 0; i < problem->run_count; i++)
+		if (problem->class_is_block[problem->run[i].class_index])
+			facts->blocks += problem->run[i].count;
+	for (int r = 0; r < FACTS_COUNT; r++) {
+		if (r == FACTS_PARTIAL ? !partial : !problem->recompute[r])
+			continue;
+		facts->allowed |= (uint8_t)(1u << r);
+		facts->unit_saved_bytes[r] =
+			floor_of(problem, shape, deal->kind, r).saved_bytes;
+		facts->working_least_bytes[r] = INFINITY;
+		for (uint32_t c = 0; c < problem->class_count; c++)
+			facts->working_least_bytes[r] = least(
+				facts->working_least_bytes[r],
+				floor_of(problem, shape, c, r).working_bytes);
+	}
+	if (partial && problem->recompute_layers.at[0])
+		facts->allowed &= (uint8_t)~(1u << RECOMPUTE_FULL);
+}
+
+static void fill_held(struct facts *facts, const struct problem *problem,
+		      uint32_t shape)
+{
+	for (uint32_t i = 0; i < problem->run_count; i++) {
+		const struct problem_run *run = &problem->run[i];
+		struct holding layer = holding_of(problem_weight_at(
+			problem, shape, run->class_index));
+
+		facts->held = holding_add(facts->held,
+					  holding_times(layer, run->count));
+	}
+	if (problem->tied_class != CLASS_NONE)
+		facts->held.parameters -=
+			problem_weight_at(problem, shape, problem->tied_class)
+				->tied_parameters;
+}
+
 void facts_fill(struct facts *facts, const struct problem *problem,
 		struct placement_cache *cache, uint32_t shape,
 		struct arena *arena)
@@ -258,11 +327,14 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 	struct layer_time *time = ARENA_ARRAY(arena, struct layer_time, classes);
 	struct best *best = ARENA_ARRAY(arena, struct best,
 					FACTS_COUNT * classes);
+	double output_bytes = least_output(problem, shape);
 	bool partial = may_be_partial(problem);
 
 	*facts = (struct facts){
+		.deal = deal_find(problem),
 		.whole_least_s = INFINITY,
-		.transfer_least_s = least_transfer(problem, shape),
+		.output_least_bytes = output_bytes,
+		.transfer_least_s = least_transfer(problem, output_bytes),
 	};
 	for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 		if (!problem->recompute[r] && !(partial && r == RECOMPUTE_NONE))
@@ -279,146 +351,6 @@ void facts_fill(struct facts *facts, const struct problem *problem,
 		add_up_partial(facts, problem, best + RECOMPUTE_FULL * classes,
 			       best + RECOMPUTE_NONE * classes,
 			       best + FACTS_PARTIAL * classes, arena);
-	for (uint32_t i = 0; i < problem->run_count; i++) {
-		const struct problem_run *run = &problem->run[i];
-		struct holding layer = holding_of(problem_weight_at(
-			problem, shape, run->class_index));
-
-		facts->held = holding_add(facts->held,
-					  holding_times(layer, run->count));
-	}
-	if (problem->tied_class != CLASS_NONE)
-		facts->held.parameters -=
-			problem_weight_at(problem, shape, problem->tied_class)
-				->tied_parameters;
-}
-
-double facts_bound_data(const struct facts *facts, const struct problem *problem,
-			uint32_t pipeline_most, uint32_t micro_batches)
-{
-	(void)problem;
-	return most(facts->whole_least_s,
-		    micro_batches * facts->whole_least_s / pipeline_most);
-}
-
-static int policy_of(const struct choice *choice)
-{
-	if (choice->recompute == RECOMPUTE_FULL && choice->recompute_layers)
-		return FACTS_PARTIAL;
-	return choice->recompute;
-}
-
-static struct deal deal_for(const struct facts *facts,
-			    const struct choice *choice)
-{
-	struct deal deal = facts->deal[policy_of(choice)];
-
-	deal.extra_layers = choice->recompute_layers;
-	return deal;
-}
-
-static double dealt(const struct facts *facts, const struct choice *choice)
-{
-	struct deal deal = deal_for(facts, choice);
-	int r = policy_of(choice);
-	_Atomic double *known;
-	double load;
-
-	if (r == FACTS_PARTIAL)
-		return bound_deal(&deal, choice->pipeline, choice->virtual_stages);
-	known = &facts->dealt_s[r][choice->pipeline][choice->virtual_stages];
-	load = atomic_load_explicit(known, memory_order_relaxed);
-	if (isnan(load)) {
-		load = bound_deal(&deal, choice->pipeline, choice->virtual_stages);
-		atomic_store_explicit(known, load, memory_order_relaxed);
-	}
-	return load;
-}
-
-/* The optimizer step of the mean device. */
-double facts_steps(const struct facts *facts, const struct share *share)
-{
-	return share_step(share, facts->held);
-}
-
-static double mean_step(const struct facts *facts, const struct problem *problem,
-			const struct choice *choice)
-{
-	struct share share = share_of(problem, choice, NULL);
-
-	return facts_steps(facts, &share) / choice->pipeline;
-}
-
-static double span_plain(const struct facts *facts, const struct choice *choice,
-			 double all)
-{
-	uint32_t p = choice->pipeline, m = choice->micro_batches;
-	uint32_t warm = p < m ? p - 1 : m - 1;
-	int r = policy_of(choice);
-	double whole = all + 2 * (p - 1) * facts->transfer_least_s;
-	double stage = dealt(facts, choice), span;
-
-	if (choice->schedule == SCHEDULE_GPIPE)
-		return whole + (m - 1) * most(facts->layer_most_s[r], stage);
-	span = bound_loop(whole, whole, p, m, most(facts->layer_most_s[r], stage),
-			  most(facts->half_most_s[r], stage / 2));
-	return most(span, whole + (m - 1 - warm / 2.0) * stage);
-}
-
-static double span_interleaved(const struct facts *facts,
-			       const struct choice *choice, double all)
-{
-	uint32_t p = choice->pipeline, v = choice->virtual_stages;
-	uint32_t m = choice->micro_batches;
-	int r = policy_of(choice);
-	double whole = all + 2 * ((double)p * v - 1) * facts->transfer_least_s;
-	double span = (facts->entries_s[r][p] + m * all) / p;
-
-	span = most(span, m * dealt(facts, choice));
-	return most(span, whole + (m - 1) * most(facts->half_most_s[r],
-						 all / p / v / 2));
-}
-
-double facts_span(const struct facts *facts, const struct problem *problem,
-		  const struct choice *choice)
-{
-	double all = facts->through_s[policy_of(choice)]
-				     [problem_chain_length(problem)];
-
-	return choice->virtual_stages == 1 ? span_plain(facts, choice, all) :
-					     span_interleaved(facts, choice, all);
-}
-
-double facts_bound(const struct facts *facts, const struct problem *problem,
-		   const struct choice *choice)
-{
-	return facts_span(facts, problem, choice) +
-	       mean_step(facts, problem, choice);
-}
-
-double facts_bound_whole(const struct facts *facts, const struct problem *problem,
-			 const struct choice *choice, const double *units_most,
-			 double until_s)
-{
-	uint32_t p = choice->pipeline, v = choice->virtual_stages;
-	int r = policy_of(choice);
-	struct deal deal = deal_for(facts, choice);
-	double all = facts->through_s[r][problem_chain_length(problem)];
-	struct deal_limits limits = {
-		.pipeline = p,
-		.chunks = v,
-		.micro_batches = choice->micro_batches,
-		.all_first = choice->schedule == SCHEDULE_GPIPE,
-		.entry_s = facts->entry_s[r],
-		.units_most = p > 1 ? units_most : NULL,
-	};
-	double span, after;
-
-	all += deal_recomputed(&deal, &limits) * deal.extra_s;
-	if (v == 1)
-		limits.whole_s = all + 2 * (p - 1) * facts->transfer_least_s;
-	span = v == 1 ? span_plain(facts, choice, all) :
-			span_interleaved(facts, choice, all);
-	after = mean_step(facts, problem, choice);
-	return bound_deal_end(&deal, &limits, span, until_s - after) + after;
+	fill_held(facts, problem, shape);
+	fill_sizes(facts, problem, shape);
 }

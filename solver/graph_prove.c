@@ -147,9 +147,9 @@ static bool is_open(struct prover *prover, const struct choice *choice)
 		return false;
 	if (choice->pipeline > 1)
 		bound_units(&prover->families.fast, choice, &share, prover->units);
-	return !is_excluded(prover, facts_bound_whole(prover->facts, problem,
-						      choice, prover->units,
-						      best_s(prover)));
+	return !is_excluded(prover, facts_bound_whole(
+		prover->facts, problem, &prover->facts->loads[facts_policy(choice)],
+		choice, prover->units, best_s(prover)));
 }
 
 static void list_configuration(struct prover *prover, const struct choice *choice,
@@ -223,7 +223,8 @@ static void list_shape(struct prover *prover, uint32_t shape)
 		ranks_most = space_pipeline_max(space, shape, choice.data);
 		choice.micro_batches = space_micro_batches(space, shape,
 							   choice.data);
-		if (is_excluded(prover, facts_bound_data(prover->facts, problem,
+		if (is_excluded(prover, facts_bound_data(prover->facts,
+							 prover->facts->allowed,
 							 ranks_most,
 							 choice.micro_batches)))
 			continue;

@@ -27,9 +27,11 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/expand.c \
 	%D%/expand.h \
 	%D%/expand_cut.c \
+	%D%/expand_degrees.c \
 	%D%/expand_internal.h \
 	%D%/facts.c \
 	%D%/facts.h \
+	%D%/facts_bound.c \
 	%D%/failure.c \
 	%D%/failure.h \
 	%D%/family.c \
@@ -53,6 +55,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/feasible_transfer.c \
 	%D%/first_plan.c \
 	%D%/first_plan.h \
+	%D%/fits.c \
+	%D%/fits.h \
 	%D%/graph.c \
 	%D%/graph.h \
 	%D%/graph_alone.c \
@@ -124,6 +128,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/partition_bound.c \
 	%D%/partition_search.c \
 	%D%/partition_seed.c \
+	%D%/placed_loads.c \
+	%D%/placed_loads.h \
 	%D%/placement.c \
 	%D%/placement.h \
 	%D%/placement_price.c \

@@ -12,6 +12,7 @@
 
 #include "lang/base/arena.h"
 #include "lang/base/vec.h"
+#include "solver/fits.h"
 #include "solver/plan.h"
 
 /* From many plans to few. */
@@ -37,6 +38,9 @@ struct node {
 	uint32_t record;		/* from NODE_PLACED on: of the configuration */
 	uint32_t placed;		/* index into its placements */
 	uint32_t ticket;
+	/* NODE_DEGREES: recomputation policies that memory may have room for, by ZeRO
+	 * stage. */
+	fits_set fits[4];
 };
 
 /* Least bound first; among equals the one nearest to a plan. */

@@ -448,3 +448,15 @@ struct schedule_kept schedule_first_kept(const struct schedule_shape *shape,
 		.part = rest % p,
 	};
 }
+
+/* Device k keeps min((v - 1) p + 2 (p - k) - 1, v m), m a multiple of p; of that the
+ * first chunk of the chain min(2 p - 1, m), the last one 1. */
+double schedule_inner_kept(const struct schedule_shape *shape)
+{
+	double p = shape->pipeline, v = shape->virtual_stages;
+	double half = (shape->pipeline + 1) / 2;
+
+	if (shape->micro_batches > shape->pipeline)
+		return v * p * p - 2 * p;
+	return (v - 1) * p * p + half * half + (p - half) * p - p - 1;
+}

@@ -129,4 +129,9 @@ static inline uint32_t schedule_kept_in(const struct schedule_kept *kept,
 			     row == kept->row ? kept->part : 0);
 }
 
+/* Interleaved: chunks of micro-batches that the devices keep together, each when its
+ * first backward is about to begin, but for those of the first chunk of the chain and
+ * the last, and for what is kept ahead. In closed form: see the test for the sum. */
+double schedule_inner_kept(const struct schedule_shape *shape);
+
 #endif

@@ -29,6 +29,9 @@
 /* Nodes opened before other threads are worth their while. */
 #define ALONE_FIRST 16
 
+/* Nodes opened between two dives, and a quarter of all besides. */
+#define DIVE_AFTER 16
+
 /* For each thread, nodes taken from the queue before their turn to be opened ahead:
  * more are taken when no more than the first number are left. */
 #define FRONT_LEAST 16
@@ -62,6 +65,7 @@ struct search {
 	struct arena_mark empty;	/* whose first block is kept */
 	struct ahead *ahead;		/* NULL: one thread */
 	uint64_t opened;		/* nodes */
+	uint64_t next_dive;		/* when so many are */
 	double unsettled;		/* least objective bound of these, or given up on */
 	uint64_t effort;		/* chunk operations left in the second round */
 	bool stopped;			/* out of time, or near enough */
@@ -140,11 +144,14 @@ static void take_incumbent(struct search *search,
 		ahead_renew(search->ahead, search->incumbent);
 }
 
+/* All but the one given, if any. */
 static void push_children(struct search *search,
-			  const struct expansion *expansion)
+			  const struct expansion *expansion,
+			  const struct node *except)
 {
 	for (size_t i = 0; i < expansion->child.count; i++)
-		queue_push(&search->queue, &expansion->child.at[i]);
+		if (&expansion->child.at[i] != except)
+			queue_push(&search->queue, &expansion->child.at[i]);
 }
 
 /* The children of a configuration are its placements. */
@@ -271,8 +278,6 @@ static const struct expansion *open_node(struct search *search, struct node *nod
 		       set_of(search, node), effort, &search->opening, expansion);
 	}
 	take(search, node, expansion);
-	if (node->kind < NODE_CUT)
-		push_children(search, expansion);
 	if (ticket != TICKET_NONE)
 		ahead_give_back(search->ahead, ticket);
 	return expansion;
@@ -424,11 +429,50 @@ static void open_in_first_round(struct search *search, struct node *node)
 	const struct expansion *expansion = open_node(search, node, EFFORT_FIRST);
 	const struct node *left = expansion->child.at;
 
+	if (node->kind < NODE_CUT)
+		push_children(search, expansion, NULL);
 	if (node->kind != NODE_CUT || !expansion->child.count)
 		return;
 	if (left->objective[0] < search->unsettled)
 		search->unsettled = left->objective[0];
 	VEC_PUSH(&search->later, &search->arena, *left);
+}
+
+static const struct node *best_child(const struct expansion *expansion)
+{
+	const struct node *best = NULL;
+
+	for (size_t i = 0; i < expansion->child.count; i++)
+		if (!best || node_before(&expansion->child.at[i], best))
+			best = &expansion->child.at[i];
+	return best;
+}
+
+/* Goes from a node to its best child, and so on, until that is a plan: the first plans
+ * leave out most of what would be put into the queue before its bounds lead to one. */
+static void dive(struct search *search, struct node node)
+{
+	const struct node *best;
+
+	do {
+		const struct expansion *expansion =
+			open_node(search, &node, EFFORT_FIRST);
+
+		best = node.kind < NODE_BOUNDED ? best_child(expansion) : NULL;
+		push_children(search, expansion, best);
+		if (best)
+			node = *best;
+	} while (best);
+}
+
+/* Ever more rarely; the bounds of shapes tell too little. */
+static bool dive_is_due(struct search *search, const struct node *node)
+{
+	if (node->kind == NODE_SHAPE || node->kind >= NODE_BOUNDED ||
+	    search->opened < search->next_dive)
+		return false;
+	search->next_dive = search->opened + search->opened / 4 + DIVE_AFTER;
+	return true;
 }
 
 static void first_round(struct search *search)
@@ -441,6 +485,8 @@ static void first_round(struct search *search)
 		if (must_stop(search, &node) ||
 		    family_excluded(&search->families, search->incumbent, &node))
 			drop_node(search, &node);
+		else if (dive_is_due(search, &node))
+			dive(search, node);
 		else
 			open_in_first_round(search, &node);
 	}

@@ -200,17 +200,24 @@ bool space_has_schedule(const struct space *space, uint32_t pipeline,
 	       schedule_allowed(space->problem, schedule);
 }
 
+uint64_t space_count_interleaved(const struct space *space, uint32_t pipeline)
+{
+	if (!schedule_allowed(space->problem, SCHEDULE_INTERLEAVED))
+		return 0;
+	return (uint64_t)space->interleavings[pipeline] * space->policies;
+}
+
 uint64_t space_count_pipeline(const struct space *space, uint32_t pipeline,
 			      uint32_t micro_batches)
 {
-	uint64_t ways = 0;
+	uint64_t ways = 0, count;
 
 	for (int i = 0; space->plain && i < SCHEDULE_COUNT; i++)
 		ways += space_has_schedule(space, pipeline, 1, (enum schedule)i);
-	if (pipeline > 1 && micro_batches % pipeline == 0 &&
-	    schedule_allowed(space->problem, SCHEDULE_INTERLEAVED))
-		ways += space->interleavings[pipeline];
-	return ways * space->policies;
+	count = ways * space->policies;
+	if (pipeline > 1 && micro_batches % pipeline == 0)
+		count += space_count_interleaved(space, pipeline);
+	return count;
 }
 
 uint64_t space_count_data(const struct space *space, uint32_t shape,

@@ -70,6 +70,7 @@ static inline void choice_set_policy(struct choice *choice,
 uint64_t space_count_shape(struct space *space, uint32_t shape);
 uint64_t space_count_data(const struct space *space, uint32_t shape,
 			  uint32_t data);
+uint64_t space_count_interleaved(const struct space *space, uint32_t pipeline);
 uint64_t space_count_pipeline(const struct space *space, uint32_t pipeline,
 			      uint32_t micro_batches);
 

@@ -17,8 +17,10 @@
 
 #include "solver/bound.h"
 #include "solver/facts.h"
+#include "solver/fits.h"
 #include "solver/layer.h"
 #include "solver/partition.h"
+#include "solver/placed_loads.h"
 #include "tests/prop/brute.h"
 #include "tests/prop/trial.h"
 
@@ -27,9 +29,13 @@
 
 enum bound {
 	BOUND_DATA,			/* facts_bound_data */
+	BOUND_MEAN,			/* facts_mean */
 	BOUND_FACTS,			/* facts_bound */
 	BOUND_WHOLE,			/* facts_bound_whole */
+	BOUND_LOADS,			/* and with loads under placements */
+	BOUND_GLANCE,			/* facts_span under one */
 	BOUND_MEMORY,			/* bound_memory */
+	BOUND_FITS,			/* the memory by which fits.h leaves it out */
 	BOUND_UNITS,			/* bound_units: an upper one */
 	BOUND_PLACED,			/* partition_bound without an incumbent */
 	BOUND_BESIDE,			/* and with one that is hardly slower */
@@ -37,8 +43,9 @@ enum bound {
 };
 
 static const char *const names[] = {
-	"of a data degree", "of a configuration", "and of its devices",
-	"on memory", "on layers a device has room for", "under a placement",
+	"of a data degree", "of a pipeline degree", "of a configuration", "and of its devices",
+	"and with loads as placed", "of a load as placed",
+	"on memory", "on memory, of many", "on layers a device has room for", "under a placement",
 	"and beside an incumbent",
 };
 _Static_assert(sizeof(names) / sizeof(*names) == BOUND_COUNT, "a name each");
@@ -57,6 +64,7 @@ struct check {
 	struct incumbent incumbent;
 	struct placement_cache cache;
 	struct facts **facts;		/* by shape */
+	struct placed_loads_cache loads;
 	struct layer_time *time, *kept_time;
 	/* The configuration whose plans are being seen. */
 	bool any;
@@ -96,6 +104,45 @@ static struct facts *facts_of(struct check *check, uint32_t shape)
 	return check->facts[shape];
 }
 
+/* Whether the configuration may fit into so much memory. */
+static bool may_fit(const struct check *check, const struct facts *facts,
+		    const struct share *share, double limit_bytes)
+{
+	const struct choice *choice = &check->choice;
+	struct problem problem = check->problem;
+	fits_set sets[BRUTE_STAGE_MAX + 1], set;
+	struct fits fits;
+
+	problem.memory.limit_bytes = limit_bytes;
+	fits_init(&fits, facts, &problem, choice->shape, share,
+		  choice->micro_batches);
+	fits_pipelines(&fits, choice->pipeline, sets);
+	set = sets[choice->pipeline];
+	if (choice->virtual_stages > 1)
+		set = fits_interleaved(&fits, set, choice->pipeline,
+				       choice->virtual_stages);
+	return set & 1u << facts_policy(choice);
+}
+
+/* The least memory that it may fit into: from a little of what its best plan takes. */
+static double least_fit(const struct check *check, const struct facts *facts,
+			const struct share *share)
+{
+	double low = check->peak_bytes / 2, high = 2 * check->peak_bytes;
+
+	if (may_fit(check, facts, share, low))
+		return low;
+	for (int i = 0; i < 50 && low < high; i++) {
+		double middle = low + (high - low) / 2;
+
+		if (may_fit(check, facts, share, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
 static void check_units(struct check *check, const double *units)
 {
 	for (uint32_t k = 0; k < check->choice.pipeline; k++)
@@ -118,7 +165,21 @@ static double placed_low(struct check *check, const struct placed *placed)
 	return low;
 }
 
-static void check_placed(struct check *check, const struct placed *placed)
+static double glance_low(struct check *check, const struct placed *placed,
+			 const struct placed_load *load)
+{
+	const struct choice *choice = &check->choice;
+	struct facts *facts = facts_of(check, choice->shape);
+	struct share share = share_of(&check->problem, choice,
+				      placed->sharding[choice->shard_level]);
+
+	return facts_span(facts, &load->loads, choice,
+			  placed_transfers(load, choice)) +
+	       facts_steps(facts, &share) / choice->pipeline;
+}
+
+static void check_placed(struct check *check, const struct placed *placed,
+			 const struct placed_load *load)
 {
 	for (uint32_t i = 0; i < check->under_count; i++) {
 		const struct under *under = &check->under[i];
@@ -126,6 +187,8 @@ static void check_placed(struct check *check, const struct placed *placed)
 		if (memcmp(&under->placement, &placed->placement,
 			   sizeof(under->placement)))
 			continue;
+		expect(check, BOUND_GLANCE, glance_low(check, placed, load),
+		       under->time_s);
 		check->incumbent.found = false;
 		expect(check, BOUND_PLACED, placed_low(check, placed),
 		       under->time_s);
@@ -147,12 +210,19 @@ static void check_configuration(struct check *check)
 	struct facts *facts = facts_of(check, choice->shape);
 	struct share share = share_of(problem, choice, NULL);
 	const struct placement_set *set;
+	const struct placed_loads *loads;
 	double units[BRUTE_STAGE_MAX];
 
 	check->configurations++;
 	expect(check, BOUND_DATA,
-	       facts_bound_data(facts, problem, choice->pipeline,
-				choice->micro_batches), check->time_s);
+	       facts_bound_data(facts, (uint8_t)(1u << facts_policy(choice)),
+				choice->pipeline, choice->micro_batches),
+	       check->time_s);
+	expect(check, BOUND_MEAN,
+	       facts_mean(facts, (uint8_t)(1u << facts_policy(choice)), choice),
+	       check->time_s);
+	expect(check, BOUND_FITS, least_fit(check, facts, &share),
+	       check->peak_bytes);
 	expect(check, BOUND_FACTS, facts_bound(facts, problem, choice),
 	       check->time_s);
 	chain_load(&check->chain, choice);
@@ -164,12 +234,18 @@ static void check_configuration(struct check *check)
 			check_units(check, units);
 	}
 	expect(check, BOUND_WHOLE,
-	       facts_bound_whole(facts, problem, choice, units, INFINITY),
+	       facts_bound_whole(facts, problem,
+				 &facts->loads[facts_policy(choice)], choice,
+				 units, INFINITY),
 	       check->time_s);
 	set = placement_find(&check->cache, shape, choice->data, choice->pipeline);
+	loads = placed_loads_find(&check->loads, facts, set, choice);
+	expect(check, BOUND_LOADS,
+	       facts_bound_whole(facts, problem, &loads->least, choice, units,
+				 INFINITY), check->time_s);
 	for (uint32_t i = 0; i < set->count; i++)
-		if (set->at[i].sharding[choice->shard_level])
-			check_placed(check, &set->at[i]);
+		if (loads->at[i].allowed)
+			check_placed(check, &set->at[i], &loads->at[i]);
 }
 
 /* ---- plans ---- */
@@ -300,6 +376,7 @@ static void check_problem(struct check *check, uint64_t seed)
 	chain_init(&check->chain, &check->problem, &check->arena);
 	incumbent_init(&check->incumbent, &check->problem, &check->arena);
 	placement_cache_init(&check->cache, &check->problem, &check->arena);
+	placed_loads_init(&check->loads, &check->problem, &check->arena);
 	check->facts = ARENA_ARRAY(&check->arena, struct facts *,
 				   check->problem.shape_count);
 	check->time = ARENA_ARRAY(&check->arena, struct layer_time, classes);

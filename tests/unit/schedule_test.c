@@ -184,6 +184,42 @@ static void test_peak(void **state)
 	assert_float_equal(peak(2, 2, 4, 1, uneven), 300, 1);
 }
 
+/* Row by row what schedule_first_kept says, and what a device keeps at its peak. */
+static void test_inner_kept(void **state)
+{
+	(void)state;
+	for (uint32_t p = 2; p <= 9; p++)
+		for (uint32_t v = 2; v <= 5; v++)
+			for (uint32_t m = p; m <= 4 * p; m += p) {
+				struct schedule_shape shape = {
+					.kind = SCHEDULE_INTERLEAVED,
+					.pipeline = p,
+					.virtual_stages = v,
+					.micro_batches = m,
+				};
+				double inner = 0;
+
+				for (uint32_t k = 0; k < p; k++) {
+					struct schedule_kept kept =
+						schedule_first_kept(&shape, k);
+					uint32_t all = 0;
+
+					for (uint32_t row = 0; row < v; row++)
+						all += schedule_kept_in(&kept, row);
+					assert_int_equal(all, schedule_most_kept(
+								      &shape, k));
+					if (k == 0)
+						all -= schedule_kept_in(&kept, 0);
+					if (k == p - 1)
+						all -= schedule_kept_in(&kept,
+									v - 1);
+					inner += all;
+				}
+				assert_float_equal(schedule_inner_kept(&shape),
+						   inner, 0);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_peak),
 		cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_inner_kept),
 	};
 
 	return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
