@@ -450,6 +450,10 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 		inquiry->unanswered = false;
 	else
 		inquiry_find_core(inquiry, named);
+	/* What single changes do is sure all the same. */
+	if (inquiry->unanswered && !memory_is_short &&
+	    inquiry_single_changes(inquiry, named))
+		inquiry->unanswered = false;
 	if (inquiry->unanswered) {
 		diag_help(diags, "without any of its requirements, place rules and search domains "
 				 "the job has a plan: %s, with %s a device",

@@ -231,8 +231,12 @@ static bool place_named(struct placing *placing, const struct ast *item,
 	}
 	if (lower->ir->model.run_count && occurrences(&lower->ir->model, name))
 		return pin_layer(placing, item, name, span, object);
-	if (!strncmp(name, "expert", strlen("expert")))
-		return lower_not_yet(lower, span, "placing experts");
+	if (!strncmp(name, "expert", strlen("expert"))) {
+		lower_not_yet(lower, span, "placing experts");
+		diag_help(lower->diags, "experts are shared out within a stage: 'tensor within rack', "
+			  "'context within rack' and 'data within rack' keep a whole stage together");
+		return false;
+	}
 	return no_subject(lower, name, span);
 }
 

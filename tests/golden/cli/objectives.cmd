@@ -11,3 +11,4 @@ nestc compile objectives.nest --job=torn
 nestc compile objectives.nest --job=nodes | grep -A 4 '^Placement'
 nestc compile objectives.nest --job=nodes --emit=megatron | grep -A 1 -e '--use-tp-pp-dp' -e '^# Megatron-LM numbers'
 nestc compile objectives.nest --job=nodes --emit=manifest | awk '/"rank"/ { gsub(/[^0-9 ]/, ""); if ($1 != $2) print } /"moved"/' | head -3
+nestc compile objectives.nest --job=even 2>&1 | sed 's/then data .*/then PLAN/'
