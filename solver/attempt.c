@@ -324,18 +324,6 @@ bool attempts_may_fit(struct attempts *attempts, const struct choice *choice,
 	return false;
 }
 
-static bool requirements_hold(const struct problem *problem,
-			      const struct predicate_input *input)
-{
-	for (uint32_t i = 0; i < problem->requirement_count; i++) {
-		double value = predicate_evaluate(&problem->requirement[i], input);
-
-		if (value == 0 || isnan(value))
-			return false;
-	}
-	return true;
-}
-
 /* What would be kept has to pass the checker, which knows every rule. */
 static double keep_if_better(struct attempts *attempts, struct plan *plan,
 			     const struct merit *merit)
@@ -371,7 +359,7 @@ double attempts_offer(struct attempts *attempts, const struct plan *plan)
 	price_variables(problem, &priced, attempts->scratch, &input);
 	if (priced.memory_peak_bytes > problem->memory.limit_bytes) {
 		attempts->over_memory++;
-	} else if (!requirements_hold(problem, &input)) {
+	} else if (!problem_requirements_hold(problem, &input)) {
 		attempts->refused++;
 	} else {
 		plan_merit(&attempts->incumbent, &priced, &input, &merit);

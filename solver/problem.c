@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Well-formedness of a problem. Everything the other files take for granted
- * is checked here once.
+ * Small questions to a problem, and its well-formedness: everything the other files
+ * take for granted is checked here once.
  */
 #include "solver/problem.h"
 
@@ -25,6 +25,18 @@ uint32_t problem_block_count(const struct problem *problem)
 		if (problem->class_is_block[problem->run[i].class_index])
 			count += problem->run[i].count;
 	return count;
+}
+
+bool problem_requirements_hold(const struct problem *problem,
+			       const struct predicate_input *input)
+{
+	for (uint32_t i = 0; i < problem->requirement_count; i++) {
+		double value = predicate_evaluate(&problem->requirement[i], input);
+
+		if (value == 0 || isnan(value))
+			return false;
+	}
+	return true;
 }
 
 static bool is_amount(double number)

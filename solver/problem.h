@@ -277,6 +277,10 @@ problem_weight_at(const struct problem *problem, uint32_t shape,
 	return &problem->weight[shape * problem->class_count + class_index];
 }
 
+/* Whether all requirements hold for a plan's values: each is neither 0 nor NaN. */
+bool problem_requirements_hold(const struct problem *problem,
+			       const struct predicate_input *input);
+
 /* What is wrong with a problem, or NULL if it is well formed: sizes within
  * their bounds, all numbers finite and not negative, programs valid. The text
  * is static. */

@@ -30,18 +30,6 @@ struct settling {
 	bool done;
 };
 
-static bool plan_is_legal(const struct problem *problem,
-			  const struct predicate_input *input)
-{
-	for (uint32_t i = 0; i < problem->requirement_count; i++) {
-		double value = predicate_evaluate(&problem->requirement[i], input);
-
-		if (value == 0 || isnan(value))
-			return false;
-	}
-	return true;
-}
-
 /* Whether a placement that the walks find is one. */
 static bool fits(const struct settling *settling,
 		 const struct placement *placement)
@@ -78,7 +66,7 @@ static bool settle_visit(void *closure, const struct placement *placement)
 	price_variables(settling->problem, &settling->plan, settling->arena,
 			&input);
 	plan_merit(incumbent, &settling->plan, &input, &merit);
-	settling->done = plan_is_legal(settling->problem, &input) &&
+	settling->done = problem_requirements_hold(settling->problem, &input) &&
 			 incumbent_equals(incumbent, &merit);
 	if (!settling->done)
 		arena_rewind(settling->arena, mark);

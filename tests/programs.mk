@@ -3,6 +3,7 @@
 # The cmocka and bench programs: one file each, and the libraries of what they share.
 
 EXTRA_DIST += \
+	%D%/unit/diags_look.h \
 	%D%/unit/fixture.h \
 	%D%/unit/ir_build.h \
 	%D%/unit/lang_run.h \

@@ -18,6 +18,7 @@
 #include "lang/eval.h"
 #include "lang/module.h"
 #include "lang/parse.h"
+#include "tests/unit/diags_look.h"
 
 struct run {
 	struct compilation compilation;
@@ -108,32 +109,13 @@ static inline enum diag_code run_code(const struct run *run)
 /* How often a code was reported. */
 static inline unsigned run_count(const struct run *run, enum diag_code code)
 {
-	const struct diags *diags = &run->compilation.diags;
-	unsigned count = 0;
-
-	for (size_t i = 0; i < diags->count; i++)
-		count += diags->at[i]->code == code;
-	return count;
+	return diags_count(&run->compilation.diags, code);
 }
 
 /* Whether some message, label or note so far holds the words. */
 static inline bool run_says(const struct run *run, const char *words)
 {
-	const struct diags *diags = &run->compilation.diags;
-
-	for (size_t i = 0; i < diags->count; i++) {
-		const struct diag_part *part = diags->at[i]->parts;
-
-		if (strstr(diags->at[i]->message, words))
-			return true;
-		for (; part; part = part->next)
-			if (part->text && strstr(part->text, words))
-				return true;
-		for (part = diags->at[i]->frames; part; part = part->next)
-			if (part->text && strstr(part->text, words))
-				return true;
-	}
-	return false;
+	return diags_say(&run->compilation.diags, words);
 }
 
 #endif

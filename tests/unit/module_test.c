@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 
+#include "tests/unit/diags_look.h"
 #include "tests/unit/lang_run.h"
 
 #define EMBEDDED(path, text) { path, text, sizeof(text) - 1 }
@@ -92,28 +93,12 @@ static struct module *load(struct tree *tree, const char *name)
 
 static unsigned count(const struct tree *tree, enum diag_code code)
 {
-	const struct diags *diags = &tree->compilation.diags;
-	unsigned found = 0;
-
-	for (size_t i = 0; i < diags->count; i++)
-		found += diags->at[i]->code == code;
-	return found;
+	return diags_count(&tree->compilation.diags, code);
 }
 
 static bool says(const struct tree *tree, const char *words)
 {
-	const struct diags *diags = &tree->compilation.diags;
-
-	for (size_t i = 0; i < diags->count; i++) {
-		const struct diag_part *part = diags->at[i]->parts;
-
-		if (strstr(diags->at[i]->message, words))
-			return true;
-		for (; part; part = part->next)
-			if (part->text && strstr(part->text, words))
-				return true;
-	}
-	return false;
+	return diags_say(&tree->compilation.diags, words);
 }
 
 static const char *value(struct tree *tree, const struct module *module,

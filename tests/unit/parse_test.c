@@ -102,50 +102,50 @@ static void assert_form(struct fixture *fixture, const struct ast *node,
 	assert_string_equal(form.at, expected);
 }
 
-/* The form of `let x = TEXT`. */
-static void assert_expression(const char *text, const char *expected)
+/* The form of a file (depth 0), or of what so many steps to an only child lead to. */
+static void assert_form_at(unsigned depth, const char *text, const char *spec,
+			   const char *expected)
 {
 	struct fixture fixture;
-	char spec[4096];
+	const struct ast *node;
 
-	snprintf(spec, sizeof(spec), "nest 1\nlet x = %s\n", text);
 	parse_text(&fixture, spec);
 	if (!fixture.clean)
 		fail_msg("'%s' has an error: %s", text,
 			 fixture.compilation.diags.at[0]->message);
-	assert_int_equal(fixture.tree->child_count, 1);
-	assert_form(&fixture, fixture.tree->child[0]->child[0], expected);
+	for (node = fixture.tree; depth; depth--) {
+		assert_int_equal(node->child_count, 1);
+		node = node->child[0];
+	}
+	assert_form(&fixture, node, expected);
 	release(&fixture);
+}
+
+/* The form of `let x = TEXT`. */
+static void assert_expression(const char *text, const char *expected)
+{
+	char spec[4096];
+
+	snprintf(spec, sizeof(spec), "nest 1\nlet x = %s\n", text);
+	assert_form_at(2, text, spec, expected);
 }
 
 /* The form of the items in `job j { TEXT }`. */
 static void assert_items(const char *text, const char *expected)
 {
-	struct fixture fixture;
 	char spec[4096];
 
 	snprintf(spec, sizeof(spec), "nest 1\njob j {\n%s\n}\n", text);
-	parse_text(&fixture, spec);
-	if (!fixture.clean)
-		fail_msg("'%s' has an error: %s", text,
-			 fixture.compilation.diags.at[0]->message);
-	assert_form(&fixture, fixture.tree->child[0]->child[0], expected);
-	release(&fixture);
+	assert_form_at(2, text, spec, expected);
 }
 
 /* The form of the declarations behind "nest 1". */
 static void assert_file(const char *text, const char *expected)
 {
-	struct fixture fixture;
 	char spec[4096];
 
 	snprintf(spec, sizeof(spec), "nest 1\n%s", text);
-	parse_text(&fixture, spec);
-	if (!fixture.clean)
-		fail_msg("'%s' has an error: %s", text,
-			 fixture.compilation.diags.at[0]->message);
-	assert_form(&fixture, fixture.tree, expected);
-	release(&fixture);
+	assert_form_at(0, text, spec, expected);
 }
 
 /* The errors of a text as "LINE:COLUMN CODE; ...", by place. */
