@@ -49,31 +49,17 @@ static void print_header(struct megatron *megatron, struct text *out)
 			 "the plan.\n");
 }
 
-/* Whether the ranks of each node are numbered without a gap, so that a launcher
- * which starts nodes one after the other can do it. */
-static bool nodes_are_blocks(const struct megatron *megatron)
-{
-	const struct ir_topology *topology = &megatron->ir->topology;
-	bool *seen = ARENA_ARRAY(&megatron->input->compilation->arena, bool,
-				 cluster_devices(topology));
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
-		struct rank rank = rank_at(megatron->input->problem,
-					   megatron->plan, megatron->order, i);
-		uint32_t node = cluster_node(topology, rank.device);
-
-		if (seen[node] && node != last)
-			return false;
-		seen[node] = true;
-		last = node;
-	}
-	return true;
-}
-
 static void print_launchers(struct megatron *megatron, struct text *out)
 {
-	if (nodes_are_blocks(megatron))
+	const struct node_order *nodes = &megatron->nodes;
+
+	if (nodes->is_whole && nodes->ranks > 1)
+		text_printf(out, "# The ranks of a node follow one another: those from %u i on run on node\n"
+				 "# ${NODE_ORDER[i]}. torchrun does it with --nproc-per-node %u "
+				 "--nnodes %u there,\n"
+				 "# --node-rank i, and as --master-addr the node ${NODE_ORDER[0]}.\n",
+			    nodes->ranks, nodes->ranks, nodes->count);
+	else if (nodes->are_blocks)
 		text_append(out, "# The ranks of a node follow one another: any launcher can do "
 				 "it that is given\n"
 				 "# the nodes, and the devices of each, in the order of the "
@@ -112,10 +98,41 @@ static void print_order(struct megatron *megatron, struct text *out)
 	}
 }
 
+/* The name of a device's node: its own without what follows the last '/'. */
+static void print_node(const struct ir_topology *topology, uint32_t device,
+		       struct text *out)
+{
+	size_t begin = out->length;
+
+	device_path(topology, device, out);
+	while (out->length > begin && out->at[out->length - 1] != '/')
+		out->length--;
+	if (out->length > begin)
+		out->at[--out->length] = '\0';
+}
+
+static void print_nodes(struct megatron *megatron, struct text *out)
+{
+	const struct node_order *nodes = &megatron->nodes;
+
+	if (!nodes->is_whole || nodes->ranks == 1)
+		return;
+	text_append(out, "\n# Nodes are numbered from the first one of the cluster on.\n"
+			 "NODE_ORDER=(\n");
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		text_printf(out, "  %-7u # ranks %u to %u: ", nodes->node[i],
+			    i * nodes->ranks, (i + 1) * nodes->ranks - 1);
+		print_node(&megatron->ir->topology, nodes->device[i], out);
+		text_append_char(out, '\n');
+	}
+	text_append(out, ")\n");
+}
+
 static void print_devices(struct megatron *megatron, struct text *out)
 {
 	if (megatron->match == RANK_MATCH_SAME)
 		return;
+	print_nodes(megatron, out);
 	text_append(out, "\n# Devices are numbered from the first one of the first node on.\n"
 			 "RANK_TO_DEVICE=(\n");
 	for (uint32_t i = 0; i < megatron->plan->devices; i++) {
@@ -162,6 +179,9 @@ bool emit_megatron(const struct emit_input *input, struct text *out)
 		return false;
 	megatron.order = rank_order_choose(input->problem, input->plan,
 					   &megatron.match);
+	megatron.nodes = node_order_read(&input->ir->topology, input->problem,
+					 input->plan, megatron.order,
+					 &input->compilation->arena);
 	text_init(&megatron.array, &input->compilation->arena);
 	megatron_add_parallelism(&megatron);
 	megatron_add_training(&megatron);

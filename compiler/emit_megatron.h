@@ -12,6 +12,7 @@
 #include "compiler/emit.h"
 #include "compiler/ir.h"
 #include "compiler/megatron_model.h"
+#include "compiler/node_order.h"
 #include "compiler/ranks.h"
 #include "lang/base/text.h"
 #include "solver/plan.h"
@@ -33,6 +34,7 @@ struct megatron {
 	struct megatron_model model;
 	enum rank_order order;
 	enum rank_match match;
+	struct node_order nodes;
 	uint32_t instances;		/* of its optimizer; see megatron_shards.h */
 	int minor, patch;		/* of megatron-core 0.minor.patch: newest in use */
 	struct text array;		/* between the parentheses */

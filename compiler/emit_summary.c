@@ -13,6 +13,7 @@
 #include "compiler/hand_plan.h"
 #include "compiler/job_names.h"
 #include "compiler/performance.h"
+#include "compiler/node_order.h"
 #include "compiler/profile.h"
 #include "compiler/ranks.h"
 #include "compiler/recompute_module.h"
@@ -433,6 +434,24 @@ static void print_site(struct summary *summary, const struct site *site)
 	print_dimension(summary, site, DIMENSION_PIPELINE, "pipeline");
 }
 
+/* Where the ranks of an order run. */
+static const char *rank_words(struct summary *summary, enum rank_order order,
+			      enum rank_match match)
+{
+	const struct emit_input *input = summary->input;
+	struct node_order nodes;
+
+	if (match == RANK_MATCH_SAME)
+		return "rank r on device r";
+	if (match == RANK_MATCH_ASCENDING)
+		return "on the devices used, in their order";
+	nodes = node_order_read(&input->ir->topology, input->problem,
+				summary->plan, order, &input->compilation->arena);
+	return nodes.is_whole && nodes.ranks > 1 ?
+		       "node by node, in the NODE_ORDER of --emit=megatron" :
+		       "by the table in the manifest";
+}
+
 static void print_placement(struct summary *summary)
 {
 	enum rank_match match;
@@ -451,11 +470,7 @@ static void print_placement(struct summary *summary)
 				    &summary->input->ir->topology,
 				    summary->plan, out);
 	text_printf(out, "  %-10s%s order, %s\n", "ranks",
-		    rank_order_name(order),
-		    match == RANK_MATCH_SAME ? "rank r on device r" :
-		    match == RANK_MATCH_ASCENDING ?
-					       "on the devices used, in their order" :
-					       "by the table in the manifest");
+		    rank_order_name(order), rank_words(summary, order, match));
 }
 
 struct counted {

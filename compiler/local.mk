@@ -151,6 +151,8 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/native.h \
 	%D%/network_names.c \
 	%D%/network_names.h \
+	%D%/node_order.c \
+	%D%/node_order.h \
 	%D%/operator_time.c \
 	%D%/operator_time.h \
 	%D%/operators.def \

@@ -8,3 +8,4 @@ nestc compile megatron_prediction.nest --emit=megatron | grep -E 'needs|--(mtp|p
 nestc compile megatron_sharded.nest --emit=megatron
 nestc compile megatron_refused_gpipe.nest --emit=megatron
 nestc compile megatron_exchange.nest --emit=megatron | grep -E 'needs|--(moe|overlap|expert|num-virt)'
+nestc compile megatron_nodes.nest --emit=megatron | sed -n '/^# Megatron-LM numbers/,/^MEGATRON_W/p; /^NODE/,/^)/p'
