@@ -169,7 +169,7 @@ static void print_collective(struct explanation *explanation,
 
 	if (explanation->routed)
 		time = routed_time(explanation, collective, &algorithm);
-	exposed = fmax(0, time - collective->hidden_s);
+	exposed = problem_exposed_s(collective, time);
 	text_printf(out, "  %-8s  %-14s over %-14s %10s %9s, exposed %s (%s)\n",
 		    collective->backward ? "backward" : "forward",
 		    collective_name(collective->kind),

@@ -101,6 +101,7 @@ struct inferred {
 	enum hidden hidden;
 	uint32_t hidden_by;		/* operator (first of a fused product), or IR_NONE */
 	double hidden_s;		/* time of that compute; 0: exposed */
+	double slowing;			/* as problem_collective.slowing */
 	bool selective;			/* forward, and done again by selective
 					 * recomputation */
 	struct span span;		/* source it comes from */

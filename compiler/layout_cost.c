@@ -127,6 +127,7 @@ void layout_walk_hidden(struct layout_walk *walk)
 		if (inferred->hidden == HIDDEN_NOT)
 			continue;
 		if (inferred->hidden == HIDDEN_BESIDE) {
+			inferred->slowing = 1 - HIDDEN_SHARE;
 			inferred->hidden_s = HIDDEN_SHARE * inferred->bytes /
 					     exchanged[inferred->backward] *
 					     (inferred->backward ?

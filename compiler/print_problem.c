@@ -91,8 +91,13 @@ static void print_job(const struct problem *problem, struct text *out)
 	print_number(out, "optimizer", memory->optimizer_bytes);
 	if (problem->states_apart)
 		print_number(out, "apart", memory->apart_bytes);
-	if (problem->forward_ahead)
-		text_append(out, " forward_ahead");
+	if (problem->exchange.copies > 0) {
+		text_append(out, "\nexchange");
+		print_number(out, "copies", problem->exchange.copies);
+		print_number(out, "experts", problem->exchange.experts);
+		print_number(out, "groups", problem->exchange.groups);
+		print_number(out, "chosen_groups", problem->exchange.chosen_groups);
+	}
 	text_append(out, "\nsync");
 	print_number(out, "reduce", sync->reduce_bytes);
 	print_number(out, "gather", sync->gather_bytes);
@@ -145,6 +150,8 @@ static void print_cost(const struct problem *problem, uint32_t shape,
 			    group_name[collective->group]);
 		print_number(out, "bytes", collective->bytes);
 		print_number(out, "hidden", collective->hidden_s);
+		if (collective->slowing > 0)
+			print_number(out, "slowing", collective->slowing);
 		text_append_char(out, '\n');
 	}
 }

@@ -60,6 +60,7 @@ static void push_collective(struct problem_build *build,
 		.backward = origin.backward,
 		.bytes = inferred->bytes,
 		.hidden_s = inferred->hidden_s,
+		.slowing = inferred->slowing,
 		.source = origin_index(build, &origin),
 	};
 
@@ -131,6 +132,15 @@ static struct problem_cost policy_cost(const struct problem_build *build,
 	}
 }
 
+/* Where the exchange of experts is overlapped a layer of another micro-batch runs beside
+ * each: it adds what it keeps before that one frees what it kept. */
+static void add_layer_beside(const struct problem_build *build, uint32_t shape,
+			     struct problem_cost *cost)
+{
+	if (build->ir->job.overlap_experts && build->shape.at[shape].expert > 1)
+		cost->working_bytes += cost->working_bytes + cost->saved_bytes;
+}
+
 /* The first class that has such an operator, tied or not; CLASS_NONE if none. */
 static uint32_t find_class(const struct ir_model *model,
 			   enum ir_operator_kind kind, bool tied)
@@ -184,6 +194,7 @@ static void price(struct problem_build *build, uint32_t shape,
 	push_collectives(build, &pricing);
 	for (int i = 0; i < RECOMPUTE_COUNT; i++) {
 		cost[i] = policy_cost(build, &pricing, (enum recompute)i);
+		add_layer_beside(build, shape, &cost[i]);
 		problem_take_measured_policy(build, shape, class_index,
 					     (enum recompute)i, &cost[i]);
 	}

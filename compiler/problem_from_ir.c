@@ -100,7 +100,6 @@ static void build_training(struct problem_build *build)
 		.apart_bytes = training.apart,
 	};
 	problem->states_apart = training_states_apart(job->optimizer);
-	problem->forward_ahead = job->overlap_experts;
 	build_exchange(build);
 	problem->sync = (struct problem_sync){
 		.reduce_bytes = training.reduce,

@@ -103,10 +103,11 @@ static void price_class(struct site *site, uint32_t class_index,
 	for (uint32_t i = 0; i < cost->collective_count; i++) {
 		const struct problem_collective *collective =
 			&site->problem->collective[cost->collective_first + i];
-		double exposed_s = feasible_collective_s(site, collective->kind,
+		double taken_s = feasible_collective_s(site, collective->kind,
 					feasible_whole(collective->group),
-					collective->bytes) -
-				   collective->hidden_s;
+					collective->bytes);
+		double exposed_s = fmax(taken_s * collective->slowing,
+					taken_s - collective->hidden_s);
 
 		if (exposed_s <= 0)
 			continue;

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* Replays a device's operations: forwards keep, backwards free, after the forward that
- * runs beside them where one runs ahead. The peak of bytes is taken over counts of
- * micro-batches held, not running sums. */
+/* Replays a device's operations: forwards keep, backwards free. The peak of
+ * bytes is taken over counts of micro-batches held, not running sums. */
 static double replay_activations(struct check *c, uint32_t k)
 {
 	const struct choice *choice = &c->plan->choice;
@@ -17,9 +16,6 @@ static double replay_activations(struct check *c, uint32_t k)
 	uint64_t length = (uint64_t)2 * choice->micro_batches * v;
 	double *saved_bytes = ARENA_ARRAY(c->scratch, double, v);
 	uint32_t *held = ARENA_ARRAY(c->scratch, uint32_t, v);
-	bool beside = c->problem->forward_ahead &&
-		      c->problem->shape[choice->shape].expert > 1;
-	uint32_t freed = v;	/* chunk whose backward runs beside the next forward */
 	double peak_bytes = 0;
 
 	for (uint32_t i = 0; i < c->layer_count; i++)
@@ -31,19 +27,13 @@ static double replay_activations(struct check *c, uint32_t k)
 		double now_bytes = 0;
 
 		if (o.backward) {
-			if (freed < v)
-				held[freed]--;
-			freed = beside ? o.chunk : v;
-			held[o.chunk] -= !beside;
+			held[o.chunk]--;
 			continue;
 		}
 		held[o.chunk]++;
 		for (uint32_t j = 0; j < v; j++)
 			now_bytes += held[j] * saved_bytes[j];
 		peak_bytes = fmax(peak_bytes, now_bytes);
-		if (freed < v)
-			held[freed]--;
-		freed = v;
 	}
 	arena_rewind(c->scratch, mark);
 	return peak_bytes;

@@ -78,10 +78,10 @@ struct layer_time layer_time(const struct layer_setting *setting,
 	for (uint32_t i = 0; i < cost->collective_count; i++) {
 		const struct problem_collective *collective =
 			&problem->collective[cost->collective_first + i];
-		double exposed = network_time(&setting->group[collective->group],
-					      collective->kind,
-					      collective->bytes, NULL) -
-				 collective->hidden_s;
+		double time_s = network_time(&setting->group[collective->group],
+					     collective->kind, collective->bytes,
+					     NULL);
+		double exposed = problem_exposed_s(collective, time_s);
 
 		if (exposed <= 0)
 			continue;

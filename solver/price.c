@@ -353,7 +353,7 @@ static void price_memory(struct pricing *pricing, uint32_t rank)
 	const struct share *share = &pricing->share;
 	struct stage_cost *stage = &pricing->plan->stage[rank];
 	struct stage_memory *bytes = &stage->memory;
-	struct schedule_shape schedule = schedule_kept_of(pricing->problem, choice);
+	struct schedule_shape schedule = schedule_of(choice);
 	struct holding held = pricing->held[rank];
 	double whole = held.parameters + held.experts;
 	double shared = held.parameters / share->shards +

@@ -13,7 +13,7 @@
  * of both a level's members are in: shard.h.
  *
  * Layer, one micro-batch: f = forward_s + exposed forward collectives; b likewise
- * backward; exposed = max(0, time - hidden_s) of each collective. Those over the
+ * backward; exposed = max(slowing x time, time - hidden_s) of each collective. Those over the
  * expert and expert-tensor groups make expert_s. Which cost a block layer has
  * under RECOMPUTE_FULL: choice.recompute_layers. With its own parameters P_l and
  * expert_parameters E_l (a tied weight counts in both of its layers, and each moves

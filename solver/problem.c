@@ -210,7 +210,8 @@ static const char *check_collectives(const struct problem *problem)
 		    collective->group != GROUP_EXPERT_TENSOR)
 			return "a layer's collective is over replicas";
 		if (!is_amount(collective->bytes) ||
-		    !is_amount(collective->hidden_s))
+		    !is_amount(collective->hidden_s) ||
+		    !is_amount(collective->slowing) || collective->slowing > 1)
 			return "a collective is negative or not finite";
 	}
 	return NULL;

@@ -64,7 +64,9 @@ struct problem_collective {
 	enum group group;
 	bool backward;			/* in the backward pass (or its recomputation) */
 	double bytes;
-	double hidden_s;		/* seconds of compute it runs behind; the rest is exposed */
+	double hidden_s;		/* seconds of compute it runs behind; the rest is exposed, */
+	double slowing;			/*   and at least this share of it, by which it slows that
+					 * compute down; 0 .. 1 */
 	uint32_t source;		/* caller's number for what it was inferred from */
 };
 
@@ -228,10 +230,6 @@ struct problem {
 	 * dealt out whole where ZeRO shares out states; ZeRO 2 and 3, which cut them, are
 	 * then not allowed. False: no weight has states apart. */
 	bool states_apart;
-	/* Where experts are spread (expert > 1) the forward of one micro-batch runs beside
-	 * the backward of another, so that each hides the other's exchange (hidden_s): a
-	 * device then keeps one chunk of a micro-batch more than the schedule's order says. */
-	bool forward_ahead;
 	/* How tokens reach their experts. On levels of rings or links from each to each,
 	 * under linear placements and on graphs each copy is counted as sent. */
 	struct problem_exchange exchange;
@@ -261,6 +259,16 @@ uint32_t problem_chain_length(const struct problem *problem);
 
 /* Layers that count as such. */
 uint32_t problem_block_count(const struct problem *problem);
+
+/* What of a collective that takes so long is exposed. */
+static inline double problem_exposed_s(const struct problem_collective *collective,
+				       double time_s)
+{
+	double behind_s = time_s - collective->hidden_s;
+	double slowed_s = time_s * collective->slowing;
+
+	return behind_s > slowed_s ? behind_s : slowed_s;
+}
 
 static inline const struct problem_cost *
 problem_cost_at(const struct problem *problem, uint32_t shape,

@@ -365,7 +365,7 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 {
 	uint32_t p = shape->pipeline, v = shape->virtual_stages;
 	uint64_t all = forward_count(shape);
-	uint64_t ahead = least((uint64_t)warm_up(shape, device) + shape->ahead, all);
+	uint64_t ahead = warm_up(shape, device);
 	uint64_t steps;		/* forwards after the warm-up that matter */
 	uint64_t to_forward, to_backward = p;
 	uint32_t forward, backward = v - 1;	/* chunks of the next operations */
@@ -402,7 +402,7 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 /* After the warm-up every forward is followed by a backward. */
 uint32_t schedule_most_kept(const struct schedule_shape *shape, uint32_t device)
 {
-	return (uint32_t)least((uint64_t)warm_up(shape, device) + 1 + shape->ahead,
+	return (uint32_t)least((uint64_t)warm_up(shape, device) + 1,
 			       forward_count(shape));
 }
 

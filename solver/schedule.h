@@ -37,7 +37,6 @@
 
 #include "lang/base/arena.h"
 #include "solver/plan.h"
-#include "solver/problem.h"
 
 /* What decides the order of operations. */
 struct schedule_shape {
@@ -45,8 +44,6 @@ struct schedule_shape {
 	uint32_t pipeline;		/* p */
 	uint32_t virtual_stages;	/* v */
 	uint32_t micro_batches;		/* m */
-	uint32_t ahead;			/* forwards beyond the order that are kept at once:
-					 * 0 or 1; of memory only */
 };
 
 static inline struct schedule_shape schedule_of(const struct choice *choice)
@@ -57,17 +54,6 @@ static inline struct schedule_shape schedule_of(const struct choice *choice)
 		.virtual_stages = choice->virtual_stages,
 		.micro_batches = choice->micro_batches,
 	};
-}
-
-/* The same with what the problem keeps ahead. */
-static inline struct schedule_shape
-schedule_kept_of(const struct problem *problem, const struct choice *choice)
-{
-	struct schedule_shape shape = schedule_of(choice);
-
-	shape.ahead = problem->forward_ahead &&
-		      problem->shape[choice->shape].expert > 1;
-	return shape;
 }
 
 struct schedule_input {
@@ -94,8 +80,7 @@ uint32_t schedule_order(const struct schedule_shape *shape, uint32_t device,
 			struct schedule_operation *operation);
 
 /* Peak bytes of saved activations on a device, given what each of its chunks
- * keeps per micro-batch: a forward adds them, the backward frees them, where
- * shape->ahead is 1 after the next forward has added its own. */
+ * keeps per micro-batch: a forward adds them, the backward frees them. */
 double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 			   const double *saved_bytes /* v */);
 

@@ -85,7 +85,6 @@ struct brute_pipeline {
 	uint32_t chunks;		/* of a stage: v */
 	uint32_t micro_batches;		/* m */
 	bool gpipe;
-	bool ahead;			/* one forward more is kept */
 };
 
 /* Order of device k; returns how many operations. */

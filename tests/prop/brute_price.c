@@ -20,8 +20,7 @@ struct brute_pipeline brute_pipeline(const struct choice *choice)
 {
 	return (struct brute_pipeline){ choice->pipeline, choice->virtual_stages,
 					choice->micro_batches,
-					choice->schedule == SCHEDULE_GPIPE,
-					false };
+					choice->schedule == SCHEDULE_GPIPE };
 }
 
 /* What ZeRO 3 gathers and what ZeRO 2 and 3 scatter of a layer. */
@@ -76,7 +75,7 @@ static void price_class(struct brute_pricing *pricing, int policy,
 			&problem->collective[cost->collective_first + i];
 		double time = brute_group_time(pricing, one->group, one->kind,
 					       one->bytes);
-		double exposed = fmax(0, time - one->hidden_s);
+		double exposed = fmax(one->slowing * time, time - one->hidden_s);
 
 		if (one->backward)
 			backward_s += exposed;
@@ -382,15 +381,12 @@ static double memory_of(const struct brute_pricing *pricing,
 		       chunks->expert_parameters[k] / pricing->expert_sharers;
 	double at_once = chunks->gathered[k][0] + chunks->gathered[k][1];
 	double saved[BRUTE_STAGE_MAX], total = memory->reserve_bytes;
-	struct brute_pipeline pipeline = brute_pipeline(choice);
 
 	for (uint32_t j = 0; j < choice->virtual_stages; j++)
 		saved[j] = chunks->saved_bytes[j * choice->pipeline + k];
 	total += chunks->working_bytes[k];
 	total += count_groups(pricing) * memory->group_bytes;
-	pipeline.ahead = pricing->problem->forward_ahead &&
-			 pricing->problem->shape[choice->shape].expert > 1;
-	total += brute_activations(pipeline, k, saved);
+	total += brute_activations(brute_pipeline(choice), k, saved);
 	total += states_of(pricing, chunks, k);
 	total += memory->gradient_bytes *
 		 (choice->zero >= 2 ? share + at_once : whole);

@@ -116,14 +116,6 @@ double brute_activations(struct brute_pipeline pipeline, uint32_t k,
 	uint32_t count = brute_order(pipeline, k, order);
 	double now = 0, peak = 0;
 
-	/* Each backward changes places with the forward behind it. */
-	for (uint32_t q = 0; pipeline.ahead && q + 1 < count; q++)
-		if (order[q].backward && !order[q + 1].backward) {
-			struct brute_operation later = order[q];
-
-			order[q] = order[q + 1];
-			order[++q] = later;
-		}
 	for (uint32_t q = 0; q < count; q++) {
 		if (order[q].backward)
 			now -= saved_bytes[order[q].chunk];

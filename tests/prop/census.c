@@ -74,7 +74,6 @@ static void see_times(const struct problem *problem, bool *has)
 	has[FEATURE_REDUCE_EXPOSED] = true;
 	has[FEATURE_GATHER_HIDDEN] = problem->sync.overlap_gather;
 	has[FEATURE_GATHER_EXPOSED] = !problem->sync.overlap_gather;
-	has[FEATURE_AHEAD] = problem->forward_ahead;
 	has[FEATURE_ONCE] = problem->exchange.copies > 0;
 	has[FEATURE_TIED_TOGETHER] = has[FEATURE_TIED_APART] =
 		problem->tied_class != CLASS_NONE;
@@ -185,8 +184,6 @@ static void see_sync(const struct problem *problem, const struct brute_plan *pla
 		exposed |= plan->reduce_exposed_s[k] > 0;
 	has[FEATURE_ONCE] = problem->exchange.copies > 0 &&
 			    problem->shape[plan->choice.shape].expert > 1;
-	has[FEATURE_AHEAD] = problem->forward_ahead &&
-			     problem->shape[plan->choice.shape].expert > 1;
 	has[FEATURE_REDUCE_EXPOSED] = exposed;
 	has[FEATURE_REDUCE_HIDDEN] = replicas && problem->sync.overlap_reduce;
 	has[FEATURE_GATHER_HIDDEN] = replicas && plan->choice.zero &&

@@ -59,7 +59,7 @@ static void test_schedule(void **state)
 		random_times(&random, forward, p * v, whole);
 		random_times(&random, backward, p * v, whole);
 		random_times(&random, transfer, p * v, whole);
-		largest = brute_schedule((struct brute_pipeline){ p, v, m, gpipe, false },
+		largest = brute_schedule((struct brute_pipeline){ p, v, m, gpipe },
 					 forward, backward, transfer, mine);
 		if (largest < 0)
 			fail_msg("seed %llu: deadlock of p %u v %u m %u",
@@ -102,7 +102,7 @@ static void test_schedule_closed_form(void **state)
 		}
 		assert_true(schedule_simulate(&input, &arena, finish) ==
 			    3 * (m * v + p - 1));
-		assert_true(brute_schedule((struct brute_pipeline){ p, v, m, false, false },
+		assert_true(brute_schedule((struct brute_pipeline){ p, v, m, false },
 					   forward, backward, transfer,
 					   finish) == 3 * (m * v + p - 1));
 	}
@@ -140,7 +140,7 @@ static void test_gpipe_closed_form(void **state)
 		random_times(&random, forward, p, whole);
 		random_times(&random, backward, p, whole);
 		random_times(&random, transfer, p, whole);
-		brute_schedule((struct brute_pipeline){ p, 1, m, true, false }, forward,
+		brute_schedule((struct brute_pipeline){ p, 1, m, true }, forward,
 			       backward, transfer, finish);
 		for (uint32_t k = 0; k < p; k++)
 			if (!trial_near(finish[k], flow_shop(forward, transfer,
@@ -167,10 +167,9 @@ static void test_order_and_peak(void **state)
 		uint32_t m = v > 1 ? p * (1 + random_below(&random, 5)) :
 				     1 + random_below(&random, 20);
 		bool gpipe = v == 1 && random_chance(&random, 0.2);
-		bool ahead = !gpipe && random_chance(&random, 0.5);
-		struct brute_pipeline pipeline = { p, v, m, gpipe, ahead };
+		struct brute_pipeline pipeline = { p, v, m, gpipe };
 		struct schedule_shape shape = {
-			gpipe ? SCHEDULE_GPIPE : SCHEDULE_1F1B, p, v, m, ahead,
+			gpipe ? SCHEDULE_GPIPE : SCHEDULE_1F1B, p, v, m,
 		};
 		uint32_t k = random_below(&random, p);
 		uint32_t length = brute_order(pipeline, k, mine);

@@ -148,6 +148,8 @@ static uint32_t make_collectives(struct maker *maker,
 		out[i].backward = maker_chance(maker, 0.5);
 		out[i].bytes = maker_amount_or_zero(maker, maker->comm, 0.1);
 		out[i].hidden_s = maker_amount_or_zero(maker, 0.125, 0.6);
+		if (out[i].hidden_s > 0 && maker_below(maker, 4) == 0)
+			out[i].slowing = 0.25 * (1 + maker_below(maker, 4));
 	}
 	return count;
 }

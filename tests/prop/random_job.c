@@ -240,12 +240,11 @@ void maker_apart(struct maker *maker)
 }
 
 /* How experts exchange; likewise. */
-void maker_ahead(struct maker *maker)
+void maker_exchange(struct maker *maker)
 {
 	struct random before = maker->random;
 
 	maker->random.state ^= UINT64_C(0xbb67ae8584caa73b);
-	maker->problem->forward_ahead = maker_chance(maker, 0.3);
 	if (maker_chance(maker, 0.3)) {
 		struct problem_exchange *exchange = &maker->problem->exchange;
 		static const uint32_t groups[] = { 1, 2, 4, 3 };

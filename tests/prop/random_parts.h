@@ -46,7 +46,7 @@ void maker_space(struct maker *maker);
 void maker_memory(struct maker *maker);
 void maker_sync(struct maker *maker);
 void maker_apart(struct maker *maker);
-void maker_ahead(struct maker *maker);
+void maker_exchange(struct maker *maker);
 void maker_requirements(struct maker *maker);
 void maker_objectives(struct maker *maker);
 

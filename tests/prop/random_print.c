@@ -95,10 +95,11 @@ static void print_shape(FILE *file, const struct problem *problem, uint32_t s)
 						cost->collective_first + j];
 
 				fprintf(file, "        collective %d group %d "
-					"%s %.17g bytes hidden %.17g\n",
+					"%s %.17g bytes hidden %.17g slowing %.17g\n",
 					(int)one->kind, (int)one->group,
 					one->backward ? "backward" : "forward",
-					one->bytes, one->hidden_s);
+					one->bytes, one->hidden_s,
+					one->slowing);
 			}
 		}
 	}
@@ -158,8 +159,6 @@ void random_problem_print(const struct problem *problem, FILE *file)
 	if (problem->states_apart)
 		fprintf(file, "  states apart: %.17g bytes\n",
 			memory->apart_bytes);
-	if (problem->forward_ahead)
-		fprintf(file, "  a forward ahead where experts are spread\n");
 	if (problem->exchange.copies > 0)
 		fprintf(file, "  %.17g of %.17g experts, in %.17g of %.17g groups\n",
 			problem->exchange.copies, problem->exchange.experts,

@@ -80,7 +80,7 @@ void random_problem_make(struct random_problem *made, uint64_t seed,
 	maker_memory(&maker);
 	maker_sync(&maker);
 	maker_apart(&maker);
-	maker_ahead(&maker);
+	maker_exchange(&maker);
 	maker_requirements(&maker);
 	mentions_time = made->mentions_time;
 	maker_objectives(&maker);

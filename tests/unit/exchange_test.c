@@ -100,6 +100,19 @@ static void exchange_time(void **state)
 					 1e9, NULL), 0.75);
 }
 
+/* A second of exchange behind four: a fifth shows, by which it slows them down; five
+ * behind four: one second is left over. */
+static void exposed(void **state)
+{
+	struct problem_collective one = { .hidden_s = 4, .slowing = 0.2 };
+
+	(void)state;
+	assert_number(problem_exposed_s(&one, 1), 0.2);
+	assert_number(problem_exposed_s(&one, 5), 1);
+	one.slowing = 0;
+	assert_number(problem_exposed_s(&one, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +120,7 @@ int main(void)
 		cmocka_unit_test(limited),
 		cmocka_unit_test(node_limited),
 		cmocka_unit_test(exchange_time),
+		cmocka_unit_test(exposed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

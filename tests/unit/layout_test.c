@@ -724,6 +724,9 @@ static void exchange_hidden(void **state)
 		if (result.inferred[i].group == GROUP_EXPERT)
 			hidden_s[result.inferred[i].backward] +=
 				result.inferred[i].hidden_s;
+	for (uint32_t i = 0; i < result.inferred_count; i++)
+		assert_number(result.inferred[i].slowing,
+			      result.inferred[i].group == GROUP_EXPERT ? 0.2 : 0);
 	assert_number(hidden_s[false], 0.8 * result.backward_s);
 	assert_number(hidden_s[true], 0.8 * result.forward_s);
 }

@@ -147,27 +147,6 @@ static double peak(uint32_t p, uint32_t v, uint32_t m, uint32_t device,
 	return schedule_peak_bytes(&shape, device, saved_bytes);
 }
 
-/* A forward beside every backward: two micro-batches without a pipeline, and a chunk more
- * on the first of four devices of two chunks each, 2 x 3 + 4 + 1 = 11 otherwise;
- * never more than there are. */
-static void test_ahead(void **state)
-{
-	struct schedule_shape shape = { .pipeline = 1, .virtual_stages = 1,
-					.micro_batches = 8, .ahead = 1 };
-	double equal[] = { 10, 10 };
-
-	(void)state;
-	assert_float_equal(schedule_peak_bytes(&shape, 0, equal), 20, 0);
-	shape.micro_batches = 1;
-	assert_float_equal(schedule_peak_bytes(&shape, 0, equal), 10, 0);
-	shape.pipeline = 4;
-	shape.virtual_stages = 2;
-	shape.micro_batches = 8;
-	assert_float_equal(schedule_peak_bytes(&shape, 0, equal), 120, 0);
-	shape.ahead = 0;
-	assert_float_equal(schedule_peak_bytes(&shape, 0, equal), 110, 0);
-}
-
 /* 1F1B keeps min(m, p - k); interleaving p v (1 + (p - 1)/(p v)) chunks on the
  * first device: Korthikanti et al. 2022, section 4.2.3. */
 static void test_peak(void **state)
@@ -230,7 +209,6 @@ int main(void)
 		cmocka_unit_test(test_gpipe),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_ahead),
 		cmocka_unit_test(test_inner_kept),
 	};
 
