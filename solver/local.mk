@@ -110,6 +110,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/mixed_line.c \
 	%D%/mixed_line.h \
 	%D%/mixed_price.c \
+	%D%/mixed_reach.c \
 	%D%/mixed_run.c \
 	%D%/mixed_run.h \
 	%D%/mixed_search.c \

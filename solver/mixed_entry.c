@@ -114,6 +114,13 @@ static void line_open(struct mixed_run *run, const struct mixed_entry *entry,
 			run->incumbent, &run->scratch);
 }
 
+/* Whether only memory and time keep a cut from being better. */
+static bool is_plain(const struct mixed_run *run)
+{
+	return !run->problem->uniform_stages &&
+	       (run->incumbent->time_only || !run->incumbent->found);
+}
+
 /* Whether the best placement there can be would do: one look, where there are many
  * placements. */
 static bool placements_may_win(struct mixed_run *run, const struct mixed_entry *entry,
@@ -129,8 +136,15 @@ static bool placements_may_win(struct mixed_run *run, const struct mixed_entry *
 		line.part[i].ideal_s = mixed_space_through(
 			&run->space, line.part[i].kind, choice->shape,
 			choice->recompute);
-	open = mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s);
-	line.bounded |= !open && !isinf(line.low_s);
+	if (is_plain(run)) {
+		open = mixed_line_reaches(&line, mixed_run_time_most(run));
+		line.bounded = !open && run->incumbent->found;
+		line.over_memory = !open;
+	} else {
+		open = mixed_line_bound(&line) &&
+		       !mixed_line_excluded(&line, line.low_s);
+		line.bounded |= !open && !isinf(line.low_s);
+	}
 	if (!open)
 		verdict_add(verdict, &line);
 	arena_rewind(&run->scratch, mark);
@@ -152,7 +166,10 @@ static void search_line(struct mixed_run *run, const struct mixed_entry *entry,
 	else if (nodes > run->nodes_left)
 		nodes = run->nodes_left;
 	line.deadline = &run->limits->deadline;
-	if (mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s)) {
+	if (is_plain(run) && !mixed_line_reaches(&line, mixed_run_time_most(run))) {
+		line.bounded = run->incumbent->found;
+		line.over_memory = true;
+	} else if (mixed_line_bound(&line) && !mixed_line_excluded(&line, line.low_s)) {
 		mixed_line_seed(&line);
 		if (!run->diving)
 			mixed_line_search(&line, nodes);
@@ -265,12 +282,10 @@ static void search_configuration(struct mixed_run *run,
 uint32_t mixed_entry_policies(const struct mixed_run *run,
 			      const struct mixed_entry *entry)
 {
-	const struct problem *problem = run->problem;
-	uint32_t zero = 0, layers = problem->recompute_layers.count;
+	uint32_t layers = run->problem->recompute_layers.count;
 
-	for (uint32_t i = 0; i < 4; i++)
-		zero += mixed_space_has_zero(problem, i);
-	return zero * (entry->recompute == RECOMPUTE_FULL && layers ? layers : 1);
+	return run->space.zeros *
+	       (entry->recompute == RECOMPUTE_FULL && layers ? layers : 1);
 }
 
 void mixed_entry_search(struct mixed_run *run, const struct mixed_entry *entry)

@@ -91,6 +91,10 @@ bool mixed_line_legal_end(const struct mixed_line *line, uint32_t rank,
 /* Whether nothing that slow can replace the incumbent. */
 bool mixed_line_excluded(const struct mixed_line *line, double time_s);
 
+/* Whether some cut may fit into memory and end within limit_s, transfers aside; if not,
+ * none does. Needs no tables. */
+bool mixed_line_reaches(const struct mixed_line *line, double limit_s);
+
 /* Fills the tables and low_s. False when no cut fits in memory. */
 bool mixed_line_bound(struct mixed_line *line);
 

@@ -66,3 +66,11 @@ bool mixed_run_must_stop(struct mixed_run *run)
 	}
 	return run->stopped;
 }
+
+double mixed_run_time_most(const struct mixed_run *run)
+{
+	const struct incumbent *incumbent = run->incumbent;
+
+	return incumbent->found && incumbent->time_only ?
+		       incumbent->merit.objective[0] * (1 + 2 * TIE) : INFINITY;
+}

@@ -52,6 +52,9 @@ void mixed_run_give_up(struct mixed_run *run, double objective);
 /* Gives up on all that the outlook describes, if it may hold a better plan. */
 void mixed_run_leave(struct mixed_run *run, const struct outlook *outlook);
 
+/* The time beyond which no plan is of interest. */
+double mixed_run_time_most(const struct mixed_run *run);
+
 /* Whether time is over, or the gap asked for is reached. */
 bool mixed_run_must_stop(struct mixed_run *run);
 

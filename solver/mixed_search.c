@@ -68,15 +68,6 @@ static bool family_may_win(struct mixed_run *run,
 	return mixed_run_look_ahead(run, &outlook, objective);
 }
 
-/* The time beyond which no plan is of interest. */
-static double time_most(const struct mixed_run *run)
-{
-	const struct incumbent *incumbent = run->incumbent;
-
-	return incumbent->found && incumbent->time_only ?
-		       incumbent->merit.objective[0] * (1 + 2 * TIE) : INFINITY;
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	const struct mixed_entry *x = a, *y = b;
@@ -119,15 +110,54 @@ static void dive(struct mixed_run *run, size_t first)
 	run->unsettled = unsettled;
 }
 
-/* Adds an entry, or counts it where its bound excludes it. */
+/* All numbers of ranks of the last kind, those of the others being as they are. */
+struct row {
+	uint32_t ranks[KIND_MAX];	/* the last one aside */
+	bool open[RECOMPUTE_COUNT];
+};
+
+static bool is_in_row(const struct row *row, const struct mixed_family *family,
+		      const struct mixed_ranks *ranks)
+{
+	return !memcmp(row->ranks, ranks->ranks,
+		       (family->kind_count - 1) * sizeof(*row->ranks));
+}
+
+/* More ranks are never slower: what is known of the most holds for all. */
+static struct row open_row(struct mixed_run *run, const struct mixed_family *family,
+			   const struct mixed_ranks *at)
+{
+	struct mixed_ranks ranks = *at;
+	struct row row = { .open = { false } };
+	double objective;
+
+	memcpy(row.ranks, at->ranks, sizeof(row.ranks));
+	ranks.ranks[family->kind_count - 1] =
+		family->ranks_most[family->kind_count - 1];
+	for (int r = 0; r < RECOMPUTE_COUNT; r++)
+		if (run->problem->recompute[r])
+			row.open[r] = family_may_win(
+				run, family,
+				mixed_space_bound(&run->space, family, ranks.ranks,
+						  (enum recompute)r,
+						  mixed_run_time_most(run)),
+				&objective);
+	return row;
+}
+
+/* Adds an entry, or counts it where its bound, or its row's, excludes it. */
 static void add_entry(struct mixed_run *run, const struct mixed_family *family,
-		      struct mixed_entry *entry)
+		      struct mixed_entry *entry, const struct row *row)
 {
 	double objective;
 
-	entry->low_s = mixed_space_bound(&run->space, family, entry->ranks.ranks,
-					 entry->recompute, time_most(run));
-	if (family_may_win(run, family, entry->low_s, &objective)) {
+	if (row->open[entry->recompute])
+		entry->low_s = mixed_space_bound(&run->space, family,
+						 entry->ranks.ranks,
+						 entry->recompute,
+						 mixed_run_time_most(run));
+	if (row->open[entry->recompute] &&
+	    family_may_win(run, family, entry->low_s, &objective)) {
 		if (run->entry.count < ENTRIES_MAX) {
 			VEC_PUSH(&run->entry, &run->arena, *entry);
 			return;
@@ -143,17 +173,21 @@ static void open_family(struct mixed_run *run, const struct family_bound *bound)
 	uint64_t left = mixed_space_count(&run->space, family);
 	struct mixed_entry entry = { .family = bound->family };
 	size_t first = run->entry.count;
+	struct row row = { .ranks = { 0 } };
 	double objective;
 
 	while (!mixed_run_must_stop(run) &&
-	       mixed_space_next(&run->space, family, &entry.ranks))
+	       mixed_space_next(&run->space, family, &entry.ranks)) {
+		if (!is_in_row(&row, family, &entry.ranks))
+			row = open_row(run, family, &entry.ranks);
 		for (int r = 0; r < RECOMPUTE_COUNT; r++) {
 			if (!run->problem->recompute[r])
 				continue;
 			entry.recompute = (enum recompute)r;
-			add_entry(run, family, &entry);
+			add_entry(run, family, &entry, &row);
 			left -= mixed_entry_policies(run, &entry);
 		}
+	}
 	/* Nothing is left but where time is over. */
 	run->result->certificate.bounded += left;
 	if (left && family_may_win(run, family, bound->low_s, &objective))

@@ -92,18 +92,19 @@ bool mixed_space_has_zero(const struct problem *problem, uint32_t zero)
 	       (!zero || !given || problem->shard_level[0]);
 }
 
-static uint32_t count_policies(const struct problem *problem)
+static void count_policies(struct mixed_space *space)
 {
-	uint32_t zero = 0, recompute = 0;
+	const struct problem *problem = space->problem;
+	uint32_t recompute = 0;
 
 	for (uint32_t i = 0; i < 4; i++)
-		zero += mixed_space_has_zero(problem, i);
+		space->zeros += mixed_space_has_zero(problem, i);
 	for (int i = 0; i < RECOMPUTE_COUNT; i++)
 		if (problem->recompute[i])
 			recompute += i == RECOMPUTE_FULL &&
 						     problem->recompute_layers.count ?
 					     problem->recompute_layers.count : 1;
-	return zero * recompute;
+	space->policies = space->zeros * recompute;
 }
 
 /* Whether plain 1F1B may run. */
@@ -146,7 +147,6 @@ void mixed_space_init(struct mixed_space *space, const struct problem *problem,
 		.problem = problem,
 		.arena = arena,
 		.chain_length = problem_chain_length(problem),
-		.policies = count_policies(problem),
 		.any = has_plain(problem),
 	};
 	for (uint32_t k = 0; k < problem->kind_count; k++) {
@@ -155,6 +155,7 @@ void mixed_space_init(struct mixed_space *space, const struct problem *problem,
 		space->facts[k] = ARENA_ARRAY(arena, struct facts *,
 					      problem->shape_count);
 	}
+	count_policies(space);
 	find_data(space);
 	if (space->any)
 		add_orders(space, &family);

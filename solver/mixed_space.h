@@ -34,7 +34,8 @@ struct mixed_space {
 	struct arena *arena;
 	uint32_t chain_length;
 	bool any;			/* schedules and virtual degrees allow some */
-	uint32_t policies;		/* allowed ZeRO stages x recomputations */
+	uint32_t zeros;			/* allowed ZeRO stages */
+	uint32_t policies;		/* these x recomputations */
 	struct placement_cache cache[KIND_MAX];
 	struct facts **facts[KIND_MAX];	/* by shape, once asked for */
 	const uint32_t *data;		/* degrees the batch and the domain allow */

@@ -17,7 +17,9 @@
 
 #include "solver/feasible.h"
 #include "solver/mixed.h"
+#include "solver/mixed_line.h"
 #include "solver/mixed_search.h"
+#include "solver/mixed_space.h"
 #include "solver/placement.h"
 #include "solver/price.h"
 #include "tests/prop/trial.h"
@@ -594,10 +596,172 @@ static void test_agreement(void **state)
 	assert_true(count < 50 || split >= count / 20);
 }
 
+/* ---- how far ranks come, against the tables over (rank, position) ---- */
+
+struct reaching {
+	struct mixed_space space;
+	struct chain chain[KIND_MAX];
+	struct incumbent incumbent;	/* empty: the tables leave nothing out for time */
+	struct arena *arena;
+	uint64_t seed, lines, tight;
+};
+
+/* False if a segment has no placement. */
+static bool open_line(struct reaching *reaching, const struct mixed_family *family,
+		      const struct mixed_ranks *ranks, const struct choice *choice,
+		      struct mixed_line *line)
+{
+	const struct problem *problem = reaching->space.problem;
+	struct mixed_part *part = ARENA_ARRAY(reaching->arena, struct mixed_part,
+					      family->kind_count);
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < family->kind_count; i++) {
+		uint32_t kind = family->kind[i], classes = problem->class_count;
+		const struct placement_set *set = placement_find(
+			&reaching->space.cache[kind],
+			&problem->kind[kind]->shape[choice->shape], choice->data,
+			ranks->ranks[i]);
+
+		if (!set->factor_count)
+			return false;
+		part[i] = (struct mixed_part){
+			.problem = problem->kind[kind],
+			.kind = kind,
+			.first = first,
+			.ranks = ranks->ranks[i],
+			.chain = &reaching->chain[kind],
+			.placed = set->at[0],
+		};
+		chain_place(part[i].chain, choice, &part[i].placed,
+			    ARENA_ARRAY(reaching->arena, struct layer_time, classes),
+			    ARENA_ARRAY(reaching->arena, struct layer_time, classes));
+		first += part[i].ranks;
+	}
+	mixed_line_init(line, problem, choice, part, family->kind_count,
+			&reaching->incumbent, reaching->arena);
+	return true;
+}
+
+/* The slowest rank of the cut of the tables after those before it, and loops through
+ * the whole. */
+static double cut_s(const struct mixed_line *line)
+{
+	double whole_s = 0, end_s = 0;
+	uint32_t begin = 0;
+
+	for (uint32_t k = 0; k < line->pipeline; k++) {
+		uint32_t end = line->best_end[k * ((size_t)line->length + 1) + begin];
+		double time_s = mixed_line_both(line, k, begin, end);
+
+		end_s = fmax(end_s, whole_s + line->micro_batches * time_s);
+		whole_s += time_s + 2 * mixed_line_transfer(line, k, end);
+		begin = end;
+	}
+	return fmax(end_s, whole_s * (1 + (line->micro_batches - 1) /
+					  line->pipeline));
+}
+
+/* Ranks reach the end by the time of a cut. Without transfers they do not before the
+ * tables' bound, but where one can have no layer. */
+static void check_line(struct reaching *reaching, struct mixed_line *line)
+{
+	if (mixed_line_bound(line) && !isinf(line->low_s) &&
+	    !mixed_line_reaches(line, cut_s(line) * (1 + 1e-9)))
+		fail_msg("seed %llu: ranks do not reach the end in %.9g",
+			 (unsigned long long)reaching->seed, cut_s(line));
+	for (uint32_t i = 0; i < line->part_count; i++) {
+		double *ideal_s = ARENA_ARRAY(reaching->arena, double,
+					      line->length + 1);
+
+		for (uint32_t n = 0; n <= line->length; n++)
+			ideal_s[n] = chain_floor_both(line->part[i].chain, 0, n);
+		line->part[i].ideal_s = ideal_s;
+	}
+	if (!mixed_line_bound(line) || isinf(line->low_s)) {
+		reaching->lines++;
+		reaching->tight += !mixed_line_reaches(line, INFINITY);
+		return;
+	}
+	if (!mixed_line_reaches(line, cut_s(line) * (1 + 1e-9)))
+		fail_msg("seed %llu: ranks do not reach the end in %.9g, without transfers",
+			 (unsigned long long)reaching->seed, cut_s(line));
+	reaching->lines++;
+	reaching->tight += !mixed_line_reaches(line, line->low_s * (1 - 1e-6));
+}
+
+static void check_family(struct reaching *reaching, const struct mixed_family *family)
+{
+	const struct problem *problem = reaching->space.problem;
+	struct mixed_ranks ranks = { .pipeline = 0 };
+	struct choice choice = {
+		.shape = family->shape,
+		.data = family->data,
+		.virtual_stages = 1,
+		.micro_batches = family->micro_batches,
+		.schedule = SCHEDULE_1F1B,
+	};
+
+	while (mixed_space_next(&reaching->space, family, &ranks)) {
+		choice.pipeline = ranks.pipeline;
+		for (uint32_t i = 0; i < 4 * RECOMPUTE_COUNT; i++) {
+			struct arena_mark mark = arena_mark(reaching->arena);
+			struct mixed_line line;
+
+			choice.zero = i % 4;
+			choice.recompute = (enum recompute)(i / 4);
+			choice.recompute_layers = 0;
+			if (choice.recompute == RECOMPUTE_FULL &&
+			    problem->recompute_layers.count)
+				choice.recompute_layers =
+					problem->recompute_layers.at[0];
+			if (mixed_space_has_zero(problem, choice.zero) &&
+			    problem->recompute[choice.recompute] &&
+			    open_line(reaching, family, &ranks, &choice, &line))
+				check_line(reaching, &line);
+			arena_rewind(reaching->arena, mark);
+		}
+	}
+}
+
+static void test_reach(void **state)
+{
+	uint64_t count = number_from("PROP_COUNT", COUNT_MIXED) / 4;
+	uint64_t seed = number_from("PROP_SEED", 1), lines = 0, tight = 0;
+
+	(void)state;
+	for (uint64_t last = seed + count; seed < last; seed++) {
+		struct reaching reaching = { .seed = seed };
+		struct arena arena, scratch;
+		struct mixed mixed;
+
+		arena_init(&arena);
+		arena_init(&scratch);
+		make_mixed(&mixed, seed, &arena);
+		mixed.whole.uniform_stages = false;
+		reaching.arena = &scratch;
+		mixed_space_init(&reaching.space, &mixed.whole, &arena);
+		incumbent_init(&reaching.incumbent, &mixed.whole, &arena);
+		for (uint32_t k = 0; k < mixed.whole.kind_count; k++)
+			chain_init(&reaching.chain[k], mixed.whole.kind[k],
+				   &arena);
+		for (size_t i = 0; i < reaching.space.family.count; i++)
+			check_family(&reaching, &reaching.space.family.at[i]);
+		lines += reaching.lines;
+		tight += reaching.tight;
+		arena_release(&scratch);
+		arena_release(&arena);
+	}
+	print_message("%llu lines of ranks, %llu with the bound of the tables\n",
+		      (unsigned long long)lines, (unsigned long long)tight);
+	assert_true(lines >= count && tight >= 0.9 * lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_agreement),
+		cmocka_unit_test(test_reach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
