@@ -127,6 +127,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/partition.c \
 	%D%/partition.h \
 	%D%/partition_bound.c \
+	%D%/partition_columns.c \
 	%D%/partition_search.c \
 	%D%/partition_seed.c \
 	%D%/placed_loads.c \

@@ -162,6 +162,15 @@ void partition_seed(struct partition *partition);
  * with at most that many simulations. */
 void partition_climb(struct partition *partition, uint64_t simulations);
 
+/* The most layers of the frequent kind that each device has in a cut that could replace
+ * the incumbent. Before partition_room or after; fills p entries. */
+void partition_units_most(struct partition *partition, double *units_most);
+
+/* Interleaved: goes through all cuts device by device, with at most that many
+ * simulations, each of them counted as looked at. True if none is left: whatever
+ * could replace the incumbent has. */
+bool partition_columns(struct partition *partition, uint64_t simulations);
+
 /* Tries all cuts not excluded by a bound, with at most that many simulations. */
 void partition_search(struct partition *partition, uint64_t simulations);
 

@@ -345,6 +345,23 @@ static double stay_least(const struct devices *devices, uint32_t k)
 	return partition->whole_s - ahead * first;
 }
 
+/* Interleaved, any plain chain: no device is done before its stay. */
+static void limit_stays(const struct devices *devices, struct deal_limits *limits)
+{
+	const struct partition *partition = devices->partition;
+	const struct chain *chain = partition->chain;
+	uint32_t inner = even_least(chain->blocks[chain->length],
+				    partition->chunks, 1);
+	double *stay = partition->backward_s;	/* room for p chunks and more */
+
+	for (uint32_t k = 0; k < partition->pipeline; k++)
+		stay[k] = stay_least(devices, k);
+	limits->stay_s = stay;
+	limits->dwell_s = (partition->pipeline - 1) *
+			  chain_least_backward(chain, 1, 2);
+	limits->dwell_least = inner ? inner : 1;
+}
+
 /* Interleaved: the first micro-batch goes forward through every chunk up to the
  * last one of device k, which then does all of its operations but those before
  * and after, and the last micro-batch comes back through the same chunks:
@@ -363,17 +380,13 @@ static double bound_through(const struct devices *devices,
 	double all = partition->whole_s;
 	double unit = chain->deal.unit_s, low = INFINITY;
 	double enough = incumbent_time_most(partition->incumbent);
-	double *through = partition->forward_s, *stay = partition->backward_s;
+	double *through = partition->forward_s;	/* room for p chunks and more */
 
 	inner = inner ? inner : 1;
-	for (uint32_t k = 0; k < p; k++) {
+	for (uint32_t k = 0; k < p; k++)
 		through[k] = 0;
-		stay[k] = stay_least(devices, k);
-	}
 	limits->through_s = through;
-	limits->stay_s = stay;
-	limits->dwell_s = (p - 1) * chain_least_backward(chain, 1, 2);
-	limits->dwell_least = inner;
+	limit_stays(devices, limits);
 	for (uint32_t blocks = 0; blocks <= inner; blocks++) {
 		double until = least(low, enough) - tail, span, reduced;
 
@@ -447,22 +460,27 @@ void partition_glance(struct partition *partition)
 	partition->low_s = partition->span_s + mean_step(partition);
 }
 
+/* With what devices wait for, and have room for, by number in finish_s and saved_bytes. */
+static struct deal_limits limits_of(const struct partition *partition)
+{
+	return (struct deal_limits){
+		.pipeline = partition->pipeline,
+		.chunks = partition->virtual_stages,
+		.micro_batches = partition->micro_batches,
+		.all_first = partition->gpipe,
+		.entry_s = partition->finish_s,
+		.units_most = partition->saved_bytes,
+	};
+}
+
 void partition_bound(struct partition *partition)
 {
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline;
-	double *entry = partition->finish_s, *units = partition->saved_bytes;
 	bool plain = partition->virtual_stages == 1;
 	double enough = incumbent_time_most(partition->incumbent);
 	double mean, tail;
-	struct deal_limits limits = {
-		.pipeline = p,
-		.chunks = partition->virtual_stages,
-		.micro_batches = partition->micro_batches,
-		.all_first = partition->gpipe,
-		.entry_s = entry,
-		.units_most = units,
-	};
+	struct deal_limits limits = limits_of(partition);
 	struct devices devices = {
 		.partition = partition,
 		.deal = &chain->deal,
@@ -473,13 +491,15 @@ void partition_bound(struct partition *partition)
 		bound_whole(partition);
 		return;
 	}
-	bound_units(chain, partition->choice, &partition->share, units);
+	bound_units(chain, partition->choice, &partition->share,
+		    partition->saved_bytes);
 	bound_whole_partial(partition, &limits);
 	if (plain)
 		limits.whole_s = partition->whole_s;
 	mean = mean_step(partition);
 	partition->span_s = bound_deal_end(&chain->deal, &limits,
-					   span_at_least(partition, entry),
+					   span_at_least(partition,
+							 partition->finish_s),
 					   enough - mean);
 	partition->low_s = partition->span_s + mean;
 	if (isinf(partition->low_s) || partition->low_s > enough ||
@@ -492,4 +512,28 @@ void partition_bound(struct partition *partition)
 		partition->low_s = most(partition->low_s,
 					bound_through(&devices, &limits, tail,
 						      mean));
+}
+
+void partition_units_most(struct partition *partition, double *units_most)
+{
+	const struct chain *chain = partition->chain;
+	double end = incumbent_time_most(partition->incumbent), tail;
+	struct deal_limits limits = limits_of(partition);
+	struct devices devices = {
+		.partition = partition,
+		.deal = &chain->deal,
+		.limits = &limits,
+	};
+
+	bound_units(chain, partition->choice, &partition->share,
+		    partition->saved_bytes);
+	span_at_least(partition, partition->finish_s);
+	tail = mean_step(partition);
+	find_unit(&devices);
+	if (units_tell_all(chain))
+		tail = most(tail, tails(&devices));
+	if (partition->virtual_stages > 1 && partition_chain_is_plain(chain))
+		limit_stays(&devices, &limits);
+	for (uint32_t k = 0; k < partition->pipeline; k++)
+		units_most[k] = deal_units_by(&chain->deal, &limits, k, end - tail);
 }

@@ -732,7 +732,7 @@ static bool search_step(struct search *search, uint32_t *depth)
 void partition_search(struct partition *partition, uint64_t simulations)
 {
 	struct arena_mark mark = arena_mark(partition->scratch);
-	uint64_t stop = partition->simulated + simulations;
+	uint64_t stop = partition->simulated + simulations, before;
 	uint64_t each = NODES_PER_SIMULATION(partition->pipeline);
 	struct search search;
 	struct sums root = {
@@ -742,11 +742,17 @@ void partition_search(struct partition *partition, uint64_t simulations)
 	uint32_t depth = 0;
 	bool more = true;
 
+	if (partition_columns(partition, simulations / 2)) {
+		partition->low_s = INFINITY;
+		return;
+	}
+	before = partition->looked;
 	search_init(&search, partition);
 	frame_open(&search, 0, &root);
-	while (more && partition->simulated + search.nodes / each < stop)
+	while (more && partition->simulated + partition->looked < stop) {
 		more = search_step(&search, &depth);
-	partition->looked = search.nodes / each;
+		partition->looked = before + search.nodes / each;
+	}
 	if (more) {
 		double low = least_open(&search, depth);
 

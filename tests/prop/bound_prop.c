@@ -26,6 +26,7 @@
 
 #define COUNT_BOUNDS 1000
 #define PLACEMENTS_MAX 256
+#define COLUMN_SIMULATIONS 10000
 
 enum bound {
 	BOUND_DATA,			/* facts_bound_data */
@@ -39,6 +40,7 @@ enum bound {
 	BOUND_UNITS,			/* bound_units: an upper one */
 	BOUND_PLACED,			/* partition_bound without an incumbent */
 	BOUND_BESIDE,			/* and with one that is hardly slower */
+	BOUND_COLUMNS,			/* partition_columns beside it: what it finds */
 	BOUND_COUNT
 };
 
@@ -46,7 +48,7 @@ static const char *const names[] = {
 	"of a data degree", "of a pipeline degree", "of a configuration", "and of its devices",
 	"and with loads as placed", "of a load as placed",
 	"on memory", "on memory, of many", "on layers a device has room for", "under a placement",
-	"and beside an incumbent",
+	"and beside an incumbent", "device by device",
 };
 _Static_assert(sizeof(names) / sizeof(*names) == BOUND_COUNT, "a name each");
 
@@ -178,6 +180,39 @@ static double glance_low(struct check *check, const struct placed *placed,
 	       facts_steps(facts, &share) / choice->pipeline;
 }
 
+/* An incumbent that is hardly slower than the fastest legal cut. */
+static void set_incumbent(struct check *check, double time_s)
+{
+	check->incumbent.found = true;
+	check->incumbent.merit = (struct merit){
+		.objective = { time_s * (1 + 1e-6) },
+		.objective_count = 1,
+	};
+	check->incumbent.plan.chunk_count = 0;
+}
+
+/* Where cuts are settled device by device, the fastest is found. */
+static void check_columns(struct check *check, const struct placed *placed,
+			  double time_s)
+{
+	struct arena_mark mark = arena_mark(&check->scratch);
+	struct partition partition;
+
+	if (check->choice.virtual_stages == 1)
+		return;
+	set_incumbent(check, time_s);
+	chain_place(&check->chain, &check->choice, placed, check->time,
+		    check->kept_time);
+	partition_init(&partition, &check->problem, &check->choice, placed,
+		       &check->chain, &check->incumbent, &check->scratch);
+	partition_bound(&partition);
+	partition_room(&partition);
+	if (partition_columns(&partition, COLUMN_SIMULATIONS))
+		expect(check, BOUND_COLUMNS,
+		       check->incumbent.merit.objective[0], time_s);
+	arena_rewind(&check->scratch, mark);
+}
+
 static void check_placed(struct check *check, const struct placed *placed,
 			 const struct placed_load *load)
 {
@@ -194,10 +229,10 @@ static void check_placed(struct check *check, const struct placed *placed,
 		       under->time_s);
 		if (isinf(under->time_s))
 			return;
-		check->incumbent.found = true;
-		check->incumbent.merit.objective[0] = under->time_s * (1 + 1e-6);
+		set_incumbent(check, under->time_s);
 		expect(check, BOUND_BESIDE, placed_low(check, placed),
 		       under->time_s);
+		check_columns(check, placed, under->time_s);
 		check->incumbent.found = false;
 	}
 }
