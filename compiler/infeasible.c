@@ -510,19 +510,23 @@ static void report_kinds(struct inquiry *inquiry,
 	diag_help(diags, "add children, allow more recomputation or sharding, or loosen a requirement");
 }
 
-/* A rule of the target is no constraint that could be dropped. */
+/* A rule of the target, or of an option of the job, is no constraint that could be
+ * dropped. */
 static void report_rules(struct inquiry *inquiry, const struct problem *problem,
 			 const struct solve_failure *failure)
 {
 	for (uint32_t i = 0; failure->removed_by && i < problem->requirement_count;
 	     i++) {
-		uint32_t source = problem->requirement[i].source;
+		const struct ir_requirement *requirement = problem_requirement(
+			problem, problem->requirement[i].source);
 
-		if (failure->removed_by[i] &&
-		    problem_requirement(problem, source)->rule)
-			diag_note(&inquiry->compilation->diags, SPAN_NONE,
-				  "a rule of the target stands in the way: %s",
-				  problem_requirement(problem, source)->rule);
+		if (!failure->removed_by[i] || !requirement->rule)
+			continue;
+		diag_note(&inquiry->compilation->diags, requirement->span,
+			  "a rule of %s stands in the way: %s",
+			  span_is_nowhere(requirement->span) ? "the target" :
+							       "this option",
+			  requirement->rule);
 	}
 }
 

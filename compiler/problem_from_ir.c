@@ -238,7 +238,7 @@ static bool build_rules(struct problem_build *build)
 	    !target_megatron_rules(build->compilation, build->ir, &build->rules))
 		return false;
 	if (build->ir->job.overlap_experts)
-		target_overlap_rules(&build->rules);
+		target_overlap_rules(&build->ir->job, &build->rules);
 	return true;
 }
 

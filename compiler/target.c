@@ -28,22 +28,24 @@ static const struct predicate_step several_chunks[] = {
 	{ .op = PREDICATE_OR },
 };
 
-void target_add_rule(struct target_rules *rules,
+void target_add_rule(struct target_rules *rules, struct span span,
 		     const struct predicate_step *step, uint32_t step_count,
 		     const char *rule)
 {
 	rules->requirement[rules->requirement_count++] =
 		(struct ir_requirement){
 			.predicate = { .step = step, .step_count = step_count },
-			.span = SPAN_NONE,
+			.span = span,
 			.rule = rule,
 		};
 }
 
-void target_overlap_rules(struct target_rules *rules)
+void target_overlap_rules(const struct ir_job *job, struct target_rules *rules)
 {
-	TARGET_ADD_RULE(rules, kept_layers,
+	target_add_rule(rules, job->overlap_experts_span, kept_layers,
+			sizeof(kept_layers) / sizeof(*kept_layers),
 			"overlap_expert_exchange goes without full recomputation");
-	TARGET_ADD_RULE(rules, several_chunks,
+	target_add_rule(rules, job->overlap_experts_span, several_chunks,
+			sizeof(several_chunks) / sizeof(*several_chunks),
 			"overlap_expert_exchange needs virtual > 1 in a pipeline");
 }

@@ -27,20 +27,21 @@ struct target_rules {
 	uint32_t requirement_count;
 };
 
-/* Adds a requirement; the steps and the text are kept. */
-void target_add_rule(struct target_rules *rules,
+/* Adds a requirement; the steps and the text are kept. The span is of the option it
+ * comes with, or none. */
+void target_add_rule(struct target_rules *rules, struct span span,
 		     const struct predicate_step *step, uint32_t step_count,
 		     const char *rule);
 
 #define TARGET_PUSH(value) { .op = PREDICATE_CONSTANT, .number = (value) }
 #define TARGET_LOAD(name) { .op = PREDICATE_VARIABLE, .variable = (name) }
 #define TARGET_ADD_RULE(rules, step, rule) \
-	target_add_rule((rules), (step), sizeof(step) / sizeof(*(step)), (rule))
+	target_add_rule((rules), SPAN_NONE, (step), sizeof(step) / sizeof(*(step)), (rule))
 
 /* What overlapping the exchange of experts asks of plans, whatever the target: layers are
  * not recomputed whole, and a pipeline has several chunks a device (Megatron-LM,
  * core/transformer/transformer_config.py, overlap_moe_expert_parallel_comm). */
-void target_overlap_rules(struct target_rules *rules);
+void target_overlap_rules(const struct ir_job *job, struct target_rules *rules);
 
 /* Megatron-LM core 0.13 and later. False after a reported error. */
 bool target_megatron_rules(struct compilation *compilation,
