@@ -193,12 +193,14 @@ struct settling {
 	struct graph_families *families;
 	const struct choice *choice;
 	const struct graph_site *site;
-	void (*visit)(void *closure, const struct plan *plan);
+	void (*visit)(void *closure, const struct plan *plan,
+		      const struct graph_case *at, uint32_t level);
 	void *closure;
 };
 
 static double settle_case(const struct settling *settling,
-			  const struct placed *placed)
+			  const struct placed *placed, const struct graph_case *at,
+			  uint32_t level)
 {
 	struct arena *found = &settling->families->found;
 	struct arena_mark mark = arena_mark(found);
@@ -208,7 +210,7 @@ static double settle_case(const struct settling *settling,
 
 	plan.placement = settling->site->placed.placement;
 	if (plan.chunk_count)
-		settling->visit(settling->closure, &plan);
+		settling->visit(settling->closure, &plan, at, level);
 	arena_rewind(found, mark);
 	return low_s;
 }
@@ -216,7 +218,9 @@ static double settle_case(const struct settling *settling,
 double graph_family_settle(struct graph_families *families,
 			   const struct choice *choice,
 			   const struct graph_site *site,
-			   void (*visit)(void *closure, const struct plan *plan),
+			   void (*visit)(void *closure, const struct plan *plan,
+					 const struct graph_case *at,
+					 uint32_t level),
 			   void *closure)
 {
 	struct settling settling = { families, choice, site, visit, closure };
@@ -231,13 +235,14 @@ double graph_family_settle(struct graph_families *families,
 			double case_s = bound_case(families, choice, at);
 
 			if (!is_excluded(families, case_s))
-				case_s = most(case_s, settle_case(&settling,
-								  &at->placed));
+				case_s = most(case_s, settle_case(
+					&settling, &at->placed, at, l));
 			least = fmin(least, case_s);
 			cases = true;
 		}
 		if (site->count[l])
 			low_s = most(low_s, least);
 	}
-	return cases ? low_s : settle_case(&settling, &site->placed);
+	return cases ? low_s :
+		       settle_case(&settling, &site->placed, NULL, 0);
 }

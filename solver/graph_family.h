@@ -32,11 +32,14 @@ double graph_family_bound(struct graph_families *families,
 			  const struct graph_site *site);
 
 /* The same after a look at cuts. Those that a case would have below beaten_s are
- * handed to the caller, each with the placement's factors: visit may lower beaten_s. */
+ * handed to the caller, each with the placement's factors: visit may lower beaten_s. The
+ * case is one of that level; NULL if there are none. */
 double graph_family_settle(struct graph_families *families,
 			   const struct choice *choice,
 			   const struct graph_site *site,
-			   void (*visit)(void *closure, const struct plan *plan),
+			   void (*visit)(void *closure, const struct plan *plan,
+					 const struct graph_case *at,
+					 uint32_t level),
 			   void *closure);
 
 #endif

@@ -19,7 +19,7 @@
 /* Layers that bounds of families may add up in all: about a second. Chunk operations
  * that their cuts may cost. */
 #define WORK_MAX 8000000
-#define EFFORT_MAX 8000000
+#define EFFORT_MAX 64000000
 
 /* Placements of one set of degrees. */
 struct site_set {
@@ -44,6 +44,8 @@ struct prover {
 	struct space space;
 	struct placement_cache cache;
 	struct graph_cuts cuts;
+	struct graph_uplink *uplink[LEVEL_MAX];	/* of each child, in its first place */
+	uint32_t *map;			/* of a case */
 	struct facts *facts;		/* of the shape at hand */
 	double *units;
 	VEC(struct family) family;
@@ -238,12 +240,82 @@ static void list_shape(struct prover *prover, uint32_t shape)
 
 /* ---- settling ---- */
 
+/* Which children of a level a case's blocks are in, by their place. */
+static bool *mark_blocks(struct prover *prover, const struct plan *plan,
+			 const struct graph_case *at, uint32_t level)
+{
+	const struct problem *problem = &prover->families.problem;
+	uint32_t below = prover->trial->owners.below[level];
+	struct plan filled = *plan;
+	uint32_t ranks;
+	bool *is_slow = ARENA_ARRAY(&prover->scratch, bool,
+				    problem->device_count / below);
+
+	if (!devices_fill(problem, &prover->scratch, &filled))
+		return is_slow;
+	ranks = problem->shape[plan->choice.shape].tensor *
+		problem->shape[plan->choice.shape].context * plan->choice.data;
+	for (uint32_t b = 0; b < at->blocks; b++)
+		for (uint32_t r = at->first[b] * ranks;
+		     r < (at->first[b] + at->count) * ranks; r++)
+			is_slow[filled.device[r] / below] = true;
+	return is_slow;
+}
+
+static double uplink_at(const struct prover *prover, uint32_t level, uint32_t place)
+{
+	const struct graph_owners *owners = &prover->trial->owners;
+	uint32_t below = owners->below[level];
+
+	return prover->uplink[level][owners->place[prover->map[place * below]] /
+				     below].rate_Bps;
+}
+
+static void exchange(uint32_t *map, uint32_t a, uint32_t b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t device = map[a * count + i];
+
+		map[a * count + i] = map[b * count + i];
+		map[b * count + i] = device;
+	}
+}
+
+/* Puts the slow children where the case has them, each under its own parent: one by one
+ * they would gain nothing there. */
+static void put_slow(struct prover *prover, const struct plan *plan,
+		     const struct graph_case *at, uint32_t level)
+{
+	const struct problem *problem = &prover->families.problem;
+	struct arena_mark mark = arena_mark(&prover->scratch);
+	uint32_t below = prover->trial->owners.below[level];
+	uint32_t fanout = problem->level[level].fanout;
+	uint32_t children = problem->device_count / below;
+	const bool *is_slow = mark_blocks(prover, plan, at, level);
+
+	memcpy(prover->map, problem->graph_device,
+	       problem->device_count * sizeof(*prover->map));
+	for (uint32_t i = 0; i < children; i++) {
+		uint32_t first = i / fanout * fanout, slowest = i;
+
+		for (uint32_t j = first; is_slow[i] && j < first + fanout; j++)
+			if (!is_slow[j] && uplink_at(prover, level, j) <
+						   uplink_at(prover, level, slowest))
+				slowest = j;
+		exchange(prover->map, i, slowest, slowest == i ? 0 : below);
+	}
+	arena_rewind(&prover->scratch, mark);
+}
+
 /* Routes a plan that a case has below the best one. */
-static void route(void *closure, const struct plan *plan)
+static void route(void *closure, const struct plan *plan, const struct graph_case *at,
+		  uint32_t level)
 {
 	struct prover *prover = closure;
 
-	trial_plan(prover->trial, plan);
+	if (at)
+		put_slow(prover, plan, at, level);
+	trial_plan(prover->trial, plan, at ? prover->map : NULL);
 	prover->families.beaten_s = best_s(prover);
 }
 
@@ -295,6 +367,9 @@ static void prover_init(struct prover *prover, const struct problem *problem)
 	placement_cache_init(&prover->cache, flat, &prover->arena);
 	prover->units = ARENA_ARRAY(&prover->arena, double,
 				    prover->space.chain_length);
+	prover->map = ARENA_ARRAY(&prover->arena, uint32_t, problem->device_count);
+	graph_uplinks(problem->graph, problem->level, &prover->trial->owners,
+		      &prover->arena, prover->uplink);
 	graph_cuts(problem, problem->graph, &prover->trial->owners,
 		   &prover->arena, &prover->cuts);
 }

@@ -105,7 +105,7 @@ static void consider(struct graph_search *search, const struct plan *plan)
 	uint32_t degree[DIMENSION_COUNT];
 	struct plan other = *plan;
 
-	trial_plan(&search->trial, plan);
+	trial_plan(&search->trial, plan, NULL);
 	if (plan->placement.packing != PACKING_FACTORS)
 		return;
 	degrees_of(search->problem, plan, degree);
@@ -114,7 +114,7 @@ static void consider(struct graph_search *search, const struct plan *plan)
 		if (trial_excludes(&search->trial, listing.time_s[i]))
 			break;
 		other.placement = listing.placement[i];
-		trial_plan(&search->trial, &other);
+		trial_plan(&search->trial, &other, NULL);
 	}
 }
 

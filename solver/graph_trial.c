@@ -488,7 +488,7 @@ static bool move_borders(struct attempt *attempt)
 
 /* ---- one plan ---- */
 
-void trial_plan(struct trial *trial, const struct plan *plan)
+void trial_plan(struct trial *trial, const struct plan *plan, const uint32_t *map)
 {
 	uint32_t devices = trial->problem->device_count;
 	struct attempt attempt = {
@@ -512,6 +512,8 @@ void trial_plan(struct trial *trial, const struct plan *plan)
 		if (plan->placement.packing == PACKING_FACTORS &&
 		    set_beside(&attempt, plan))
 			offer(&attempt, plan, attempt.other, 1 - STEP);
+		if (map)
+			offer(&attempt, plan, map, 1 - STEP);
 		do
 			change_places(&attempt);
 		while (move_borders(&attempt));

@@ -38,8 +38,9 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 
 void trial_release(struct trial *trial);
 
-/* Tries a plan (choice, placement, chunks). */
-void trial_plan(struct trial *trial, const struct plan *plan);
+/* Tries a plan (choice, placement, chunks). map, if not NULL: from these places, too,
+ * where no device is avoided or pinned. */
+void trial_plan(struct trial *trial, const struct plan *plan, const uint32_t *map);
 
 /* Whether a plan of that time on the hierarchy cannot become the best, or time is
  * over. */

@@ -91,7 +91,7 @@ static void price_on_graph(struct attempts *attempts,
 	trial_init(&trial, problem, attempts->incumbent.merit.objective[0],
 		   arena, &scratch);
 	trial.deadline = attempts->deadline;
-	trial_plan(&trial, plan);
+	trial_plan(&trial, plan, NULL);
 	if (trial.best.found) {
 		plan->chunk_first = trial.best.plan.chunk_first;
 		plan->device_map = trial.best_map;

@@ -1,0 +1,1 @@
+nestc compile slow.nest | grep -E '^Time|^Proof|^  stage +[0-9]'
