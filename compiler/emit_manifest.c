@@ -10,6 +10,7 @@
 #include "compiler/emit.h"
 #include "compiler/job_names.h"
 #include "compiler/json_print.h"
+#include "compiler/json_set.h"
 #include "compiler/manifest_placement.h"
 #include "compiler/performance.h"
 #include "compiler/plan_json.h"
@@ -23,11 +24,6 @@
 static json_t *known(double value)
 {
 	return value > 0 ? plan_json_number(value) : json_null();
-}
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-	json_object_set_new(object, key, value);
 }
 
 /* Names of files and -D values may hold any bytes; JSON may not. */
@@ -54,12 +50,12 @@ static json_t *make_profile(const struct emit_input *input)
 		input->ir, input->problem, input->plan, arena);
 	json_t *object = json_object();
 
-	set(object, "file", foreign_string(profile->file, arena));
-	set(object, "sha256",
-	    json_string(source_sha256(arena, input->compilation->sources.at
-						     [profile->source])));
-	set(object, "measurements", json_integer(profile->measurement_count));
-	set(object, "measured_share", plan_json_number(coverage.plan_share));
+	json_set(object, "file", foreign_string(profile->file, arena));
+	json_set(object, "sha256",
+		 json_string(source_sha256(arena, input->compilation->sources.at
+							  [profile->source])));
+	json_set(object, "measurements", json_integer(profile->measurement_count));
+	json_set(object, "measured_share", plan_json_number(coverage.plan_share));
 	return object;
 }
 
@@ -70,16 +66,16 @@ static json_t *make_spec(const struct emit_input *input)
 	json_t *spec = json_object(), *overrides = json_object();
 
 	for (uint32_t i = 0; i < input->override_count; i++)
-		set(overrides, input->override[i].name,
-		    foreign_string(input->override[i].expression, arena));
-	set(spec, "file", foreign_string(input->spec_name, arena));
-	set(spec, "sha256", json_string(input->spec_sha256));
-	set(spec, "job", json_string(input->ir->job.name));
+		json_set(overrides, input->override[i].name,
+			 foreign_string(input->override[i].expression, arena));
+	json_set(spec, "file", foreign_string(input->spec_name, arena));
+	json_set(spec, "sha256", json_string(input->spec_sha256));
+	json_set(spec, "job", json_string(input->ir->job.name));
 	if (input->hand_plan)
-		set(spec, "plan", json_string(input->hand_plan));
-	set(spec, "overrides", overrides);
+		json_set(spec, "plan", json_string(input->hand_plan));
+	json_set(spec, "overrides", overrides);
 	if (profile->file)
-		set(spec, "profile", make_profile(input));
+		json_set(spec, "profile", make_profile(input));
 	return spec;
 }
 
@@ -88,11 +84,11 @@ static json_t *make_model(const struct emit_input *input,
 {
 	json_t *model = json_object();
 
-	set(model, "name", json_string(input->ir->model.name));
-	set(model, "layers", json_integer(input->ir->model.layer_count));
-	set(model, "parameters",
-	    json_integer((json_int_t)input->ir->model.parameters));
-	set(model, "flops_per_iteration", plan_json_number(performance->model_flops));
+	json_set(model, "name", json_string(input->ir->model.name));
+	json_set(model, "layers", json_integer(input->ir->model.layer_count));
+	json_set(model, "parameters",
+		 json_integer((json_int_t)input->ir->model.parameters));
+	json_set(model, "flops_per_iteration", plan_json_number(performance->model_flops));
 	return model;
 }
 
@@ -100,24 +96,24 @@ static json_t *make_level(const struct ir_level *level)
 {
 	json_t *object = json_object();
 
-	set(object, "name", json_string(level->name));
-	set(object, "fanout", json_integer(level->network.fanout));
-	set(object, "bandwidth", plan_json_number(level->network.bandwidth_Bps));
-	set(object, "latency", plan_json_number(level->network.latency_s));
-	set(object, "oversubscription", plan_json_number(level->network.oversubscription));
-	set(object, "efficiency", plan_json_number(level->network.efficiency));
-	set(object, "in_network_reduction",
-	    json_boolean(level->network.in_network_reduction));
-	set(object, "reduction_efficiency",
-	    plan_json_number(level->network.reduction_efficiency));
-	set(object, "overhead", plan_json_number(level->network.overhead_s));
-	set(object, "short_efficiency", plan_json_number(level->network.short_efficiency));
-	set(object, "short_overhead", plan_json_number(level->network.short_overhead_s));
-	set(object, "kind", json_string(level_kind_name(level->network.kind)));
-	set(object, "wrap", json_boolean(level->network.wrap));
-	set(object, "joined", json_boolean(level->network.joined));
-	set(object, "nics", json_integer(level->network.nics));
-	set(object, "rails", json_integer(level->network.rails));
+	json_set(object, "name", json_string(level->name));
+	json_set(object, "fanout", json_integer(level->network.fanout));
+	json_set(object, "bandwidth", plan_json_number(level->network.bandwidth_Bps));
+	json_set(object, "latency", plan_json_number(level->network.latency_s));
+	json_set(object, "oversubscription", plan_json_number(level->network.oversubscription));
+	json_set(object, "efficiency", plan_json_number(level->network.efficiency));
+	json_set(object, "in_network_reduction",
+		 json_boolean(level->network.in_network_reduction));
+	json_set(object, "reduction_efficiency",
+		 plan_json_number(level->network.reduction_efficiency));
+	json_set(object, "overhead", plan_json_number(level->network.overhead_s));
+	json_set(object, "short_efficiency", plan_json_number(level->network.short_efficiency));
+	json_set(object, "short_overhead", plan_json_number(level->network.short_overhead_s));
+	json_set(object, "kind", json_string(level_kind_name(level->network.kind)));
+	json_set(object, "wrap", json_boolean(level->network.wrap));
+	json_set(object, "joined", json_boolean(level->network.joined));
+	json_set(object, "nics", json_integer(level->network.nics));
+	json_set(object, "rails", json_integer(level->network.rails));
 	return object;
 }
 
@@ -130,9 +126,9 @@ static json_t *make_graph(const struct ir_graph *graph, const struct plan *plan,
 	for (uint32_t i = 0; i < places; i++)
 		json_array_append_new(map, json_integer(
 			physical_device(plan, i)));
-	set(object, "devices", json_integer(graph->graph.device_count));
-	set(object, "links", json_integer(graph->link_items));
-	set(object, "places", map);
+	json_set(object, "devices", json_integer(graph->graph.device_count));
+	json_set(object, "links", json_integer(graph->link_items));
+	json_set(object, "places", map);
 	return object;
 }
 
@@ -150,12 +146,12 @@ static json_t *make_kind(const struct ir_kind *kind)
 	const struct ir_topology *topology = &kind->only->topology;
 	json_t *object = json_object();
 
-	set(object, "name", json_string(kind->name));
-	set(object, "count", json_integer(kind->count));
-	set(object, "device", json_string(topology->device.name));
-	set(object, "first_device", json_integer(kind->first_device));
-	set(object, "devices", json_integer(topology->device_count));
-	set(object, "levels", make_levels(topology));
+	json_set(object, "name", json_string(kind->name));
+	json_set(object, "count", json_integer(kind->count));
+	json_set(object, "device", json_string(topology->device.name));
+	json_set(object, "first_device", json_integer(kind->first_device));
+	json_set(object, "devices", json_integer(topology->device_count));
+	json_set(object, "levels", make_levels(topology));
 	return object;
 }
 
@@ -164,19 +160,19 @@ static json_t *make_cluster(const struct ir_topology *topology,
 {
 	json_t *cluster = json_object(), *kinds;
 
-	set(cluster, "topology", json_string(topology->name));
-	set(cluster, "device", json_string(topology->device.name));
-	set(cluster, "devices", json_integer(cluster_devices(topology)));
-	set(cluster, "levels", make_levels(topology));
+	json_set(cluster, "topology", json_string(topology->name));
+	json_set(cluster, "device", json_string(topology->device.name));
+	json_set(cluster, "devices", json_integer(cluster_devices(topology)));
+	json_set(cluster, "levels", make_levels(topology));
 	if (topology->graph)
-		set(cluster, "graph", make_graph(topology->graph, plan,
-						 topology->device_count));
+		json_set(cluster, "graph", make_graph(topology->graph, plan,
+						      topology->device_count));
 	if (!topology->kind_count)
 		return cluster;
 	kinds = json_array();
 	for (uint32_t k = 0; k < topology->kind_count; k++)
 		json_array_append_new(kinds, make_kind(&topology->kind[k]));
-	set(cluster, "kinds", kinds);
+	json_set(cluster, "kinds", kinds);
 	return cluster;
 }
 
@@ -203,35 +199,35 @@ static json_t *make_parallelism(const struct emit_input *input,
 	const struct problem_shape *shape = &input->problem->shape[choice->shape];
 	json_t *object = json_object();
 
-	set(object, "tensor", json_integer(shape->tensor));
-	set(object, "sequence", json_boolean(shape->sequence));
-	set(object, "context", json_integer(shape->context));
-	set(object, "expert", json_integer(shape->expert));
-	set(object, "expert_tensor", json_integer(shape->expert_tensor));
-	set(object, "data", json_integer(choice->data));
-	set(object, "pipeline", json_integer(choice->pipeline));
-	set(object, "virtual", json_integer(choice->virtual_stages));
-	set(object, "micro_batch", json_integer(shape->micro_batch));
-	set(object, "micro_batches", json_integer(choice->micro_batches));
-	set(object, "global_batch", json_integer(input->ir->job.global_batch));
-	set(object, "zero", json_integer(choice->zero));
-	set(object, "recompute", json_string(recompute_name(choice->recompute)));
-	set(object, "recompute_modules", make_modules(input));
-	set(object, "recompute_layers",
-	    json_integer(performance->recompute_layers));
-	set(object, "recompute_layers_per_chunk",
-	    json_integer(variable_of_plan(VARIABLE_RECOMPUTE_LAYERS,
-					  input->problem, input->plan)));
-	set(object, "schedule",
-	    json_string(choice->schedule == SCHEDULE_1F1B ?
-				"1f1b" : schedule_name(choice->schedule)));
+	json_set(object, "tensor", json_integer(shape->tensor));
+	json_set(object, "sequence", json_boolean(shape->sequence));
+	json_set(object, "context", json_integer(shape->context));
+	json_set(object, "expert", json_integer(shape->expert));
+	json_set(object, "expert_tensor", json_integer(shape->expert_tensor));
+	json_set(object, "data", json_integer(choice->data));
+	json_set(object, "pipeline", json_integer(choice->pipeline));
+	json_set(object, "virtual", json_integer(choice->virtual_stages));
+	json_set(object, "micro_batch", json_integer(shape->micro_batch));
+	json_set(object, "micro_batches", json_integer(choice->micro_batches));
+	json_set(object, "global_batch", json_integer(input->ir->job.global_batch));
+	json_set(object, "zero", json_integer(choice->zero));
+	json_set(object, "recompute", json_string(recompute_name(choice->recompute)));
+	json_set(object, "recompute_modules", make_modules(input));
+	json_set(object, "recompute_layers",
+		 json_integer(performance->recompute_layers));
+	json_set(object, "recompute_layers_per_chunk",
+		 json_integer(variable_of_plan(VARIABLE_RECOMPUTE_LAYERS,
+					       input->problem, input->plan)));
+	json_set(object, "schedule",
+		 json_string(choice->schedule == SCHEDULE_1F1B ?
+				     "1f1b" : schedule_name(choice->schedule)));
 	if (input->ir->job.overlap_experts && shape->expert > 1)
-		set(object, "overlap_expert_exchange", json_true());
+		json_set(object, "overlap_expert_exchange", json_true());
 	if (input->ir->job.dispatcher == IR_DISPATCHER_DEEPEP)
-		set(object, "token_dispatcher", json_string("deepep"));
-	set(object, "shard_level", json_integer(choice->shard_level));
-	set(object, "shards", json_integer(choice->zero ? plan_shards(input->plan) :
-							  1));
+		json_set(object, "token_dispatcher", json_string("deepep"));
+	json_set(object, "shard_level", json_integer(choice->shard_level));
+	json_set(object, "shards", json_integer(choice->zero ? plan_shards(input->plan) :
+							       1));
 	return object;
 }
 
@@ -252,9 +248,9 @@ static json_t *make_kinds(const struct ir_model *model, uint32_t first,
 		if (low >= high)
 			continue;
 		kind = json_object();
-		set(kind, "kind",
-		    json_string(model->class[model->run[i].class_index].name));
-		set(kind, "count", json_integer(high - low));
+		json_set(kind, "kind",
+			 json_string(model->class[model->run[i].class_index].name));
+		json_set(kind, "count", json_integer(high - low));
 		json_array_append_new(kinds, kind);
 	}
 	return kinds;
@@ -269,12 +265,12 @@ static json_t *make_chunks(const struct emit_input *input, uint32_t stage)
 	     i += plan->choice.pipeline) {
 		json_t *chunk = json_object();
 
-		set(chunk, "first_layer", json_integer(plan->chunk_first[i]));
-		set(chunk, "last_layer",
-		    json_integer(plan->chunk_first[i + 1] - 1));
-		set(chunk, "kinds",
-		    make_kinds(&input->ir->model, plan->chunk_first[i],
-			       plan->chunk_first[i + 1]));
+		json_set(chunk, "first_layer", json_integer(plan->chunk_first[i]));
+		json_set(chunk, "last_layer",
+			 json_integer(plan->chunk_first[i + 1] - 1));
+		json_set(chunk, "kinds",
+			 make_kinds(&input->ir->model, plan->chunk_first[i],
+				    plan->chunk_first[i + 1]));
 		json_array_append_new(chunks, chunk);
 	}
 	return chunks;
@@ -284,14 +280,14 @@ static json_t *make_memory(const struct stage_memory *memory, double limit)
 {
 	json_t *object = json_object();
 
-	set(object, "parameters", plan_json_number(memory->parameters));
-	set(object, "gradients", plan_json_number(memory->gradients));
-	set(object, "optimizer", plan_json_number(memory->optimizer));
-	set(object, "activations", plan_json_number(memory->activations));
-	set(object, "working", plan_json_number(memory->working));
-	set(object, "reserve", plan_json_number(memory->reserve));
-	set(object, "total", plan_json_number(memory->total));
-	set(object, "limit", plan_json_number(limit));
+	json_set(object, "parameters", plan_json_number(memory->parameters));
+	json_set(object, "gradients", plan_json_number(memory->gradients));
+	json_set(object, "optimizer", plan_json_number(memory->optimizer));
+	json_set(object, "activations", plan_json_number(memory->activations));
+	json_set(object, "working", plan_json_number(memory->working));
+	json_set(object, "reserve", plan_json_number(memory->reserve));
+	json_set(object, "total", plan_json_number(memory->total));
+	json_set(object, "limit", plan_json_number(limit));
 	return object;
 }
 
@@ -303,20 +299,20 @@ static json_t *make_stage(const struct emit_input *input, uint32_t index)
 	const struct ir_topology *topology = &site->ir->topology;
 	json_t *stage = json_object();
 
-	set(stage, "index", json_integer(index));
+	json_set(stage, "index", json_integer(index));
 	if (input->ir->topology.kind_count)
-		set(stage, "device", json_string(topology->device.name));
-	set(stage, "chunks", make_chunks(input, index));
-	set(stage, "layers", json_integer(cost->layers));
-	set(stage, "parameters_per_device", plan_json_number(cost->parameters));
-	set(stage, "forward", plan_json_number(cost->forward_s));
-	set(stage, "backward", plan_json_number(cost->backward_s));
-	set(stage, "send_level",
-	    cost->send_s > 0 ?
-		    json_string(topology->level[cost->send_level].name) :
-		    json_null());
-	set(stage, "memory",
-	    make_memory(&cost->memory, site->ir->job.memory_limit_bytes));
+		json_set(stage, "device", json_string(topology->device.name));
+	json_set(stage, "chunks", make_chunks(input, index));
+	json_set(stage, "layers", json_integer(cost->layers));
+	json_set(stage, "parameters_per_device", plan_json_number(cost->parameters));
+	json_set(stage, "forward", plan_json_number(cost->forward_s));
+	json_set(stage, "backward", plan_json_number(cost->backward_s));
+	json_set(stage, "send_level",
+		 cost->send_s > 0 ?
+			 json_string(topology->level[cost->send_level].name) :
+			 json_null());
+	json_set(stage, "memory",
+		 make_memory(&cost->memory, site->ir->job.memory_limit_bytes));
 	return stage;
 }
 
@@ -335,20 +331,20 @@ static json_t *make_predicted(const struct emit_input *input,
 	const struct plan *plan = input->plan;
 	json_t *object = json_object();
 
-	set(object, "iteration_time", plan_json_number(plan->time_s));
+	json_set(object, "iteration_time", plan_json_number(plan->time_s));
 	if (input->ir->topology.graph)
-		set(object, "hierarchy_time", plan_json_number(plan->hierarchy_s));
-	set(object, "tokens_per_second", plan_json_number(performance->tokens_per_s));
-	set(object, "tokens_per_second_per_device",
-	    plan_json_number(performance->tokens_per_s / plan->devices));
-	set(object, "model_tflops_per_device",
-	    plan_json_number(performance->model_flops_per_s / 1e12));
-	set(object, "mfu", plan_json_number(performance->mfu));
-	set(object, "hfu", plan_json_number(performance->hfu));
-	set(object, "breakdown", plan_json_breakdown(&plan->breakdown));
-	set(object, "memory_peak", plan_json_number(plan->memory_peak_bytes));
-	set(object, "cost_per_iteration", known(performance->dollars));
-	set(object, "energy_per_iteration", known(performance->joules));
+		json_set(object, "hierarchy_time", plan_json_number(plan->hierarchy_s));
+	json_set(object, "tokens_per_second", plan_json_number(performance->tokens_per_s));
+	json_set(object, "tokens_per_second_per_device",
+		 plan_json_number(performance->tokens_per_s / plan->devices));
+	json_set(object, "model_tflops_per_device",
+		 plan_json_number(performance->model_flops_per_s / 1e12));
+	json_set(object, "mfu", plan_json_number(performance->mfu));
+	json_set(object, "hfu", plan_json_number(performance->hfu));
+	json_set(object, "breakdown", plan_json_breakdown(&plan->breakdown));
+	json_set(object, "memory_peak", plan_json_number(plan->memory_peak_bytes));
+	json_set(object, "cost_per_iteration", known(performance->dollars));
+	json_set(object, "energy_per_iteration", known(performance->joules));
 	return object;
 }
 
@@ -358,33 +354,33 @@ static json_t *make_certificate(const struct emit_input *input)
 	const struct ir_job *job = &input->ir->job;
 	json_t *object = json_object();
 
-	set(object, "objective",
-	    json_string(job->objective_count && job->objective_name[0] ?
-				job->objective_name[0] :
-				"time"));
-	set(object, "value", plan_json_number(certificate->value));
-	set(object, "lower_bound", plan_json_number(certificate->lower_bound));
-	set(object, "gap", plan_json_number(certificate->gap));
-	set(object, "configurations",
-	    json_integer((json_int_t)certificate->configurations));
-	set(object, "priced", json_integer((json_int_t)certificate->priced));
-	set(object, "bounded", json_integer((json_int_t)certificate->bounded));
-	set(object, "infeasible_memory",
-	    json_integer((json_int_t)certificate->infeasible_memory));
-	set(object, "infeasible_requirement",
-	    json_integer((json_int_t)certificate->infeasible_requirement));
-	set(object, "infeasible_placement",
-	    json_integer((json_int_t)certificate->infeasible_placement));
-	set(object, "partitions",
-	    json_integer((json_int_t)certificate->partitions));
+	json_set(object, "objective",
+		 json_string(job->objective_count && job->objective_name[0] ?
+				     job->objective_name[0] :
+				     "time"));
+	json_set(object, "value", plan_json_number(certificate->value));
+	json_set(object, "lower_bound", plan_json_number(certificate->lower_bound));
+	json_set(object, "gap", plan_json_number(certificate->gap));
+	json_set(object, "configurations",
+		 json_integer((json_int_t)certificate->configurations));
+	json_set(object, "priced", json_integer((json_int_t)certificate->priced));
+	json_set(object, "bounded", json_integer((json_int_t)certificate->bounded));
+	json_set(object, "infeasible_memory",
+		 json_integer((json_int_t)certificate->infeasible_memory));
+	json_set(object, "infeasible_requirement",
+		 json_integer((json_int_t)certificate->infeasible_requirement));
+	json_set(object, "infeasible_placement",
+		 json_integer((json_int_t)certificate->infeasible_placement));
+	json_set(object, "partitions",
+		 json_integer((json_int_t)certificate->partitions));
 	if (input->ir->topology.graph)
-		set(object, "routed", json_integer((json_int_t)certificate->routed));
+		json_set(object, "routed", json_integer((json_int_t)certificate->routed));
 	if (certificate->linked)
-		set(object, "linked", json_integer((json_int_t)certificate->linked));
+		json_set(object, "linked", json_integer((json_int_t)certificate->linked));
 	if (certificate->out_of_time && certificate->gap > 0)
-		set(object, "out_of_time", json_true());
+		json_set(object, "out_of_time", json_true());
 	if (input->timing)
-		set(object, "seconds", plan_json_number(input->solve_s));
+		json_set(object, "seconds", plan_json_number(input->solve_s));
 	return object;
 }
 

@@ -5,12 +5,9 @@
  * the other, and the advice given is a single change that was solved and found
  * to work.
  */
-#include "compiler/infeasible.h"
-
-#include <string.h>
+#include "compiler/infeasible_internal.h"
 
 #include "compiler/describe.h"
-#include "compiler/inquiry.h"
 #include "compiler/problem_from_ir.h"
 #include "compiler/variable.h"
 #include "lang/compilation.h"
@@ -19,218 +16,6 @@
  * first search counted is said. */
 #define CONSTRAINTS_MAX 48
 #define SHAPES_RELAXED_MAX 8192
-/* Changes named for an idea that wants memory. */
-#define ADVICE_MAX 3
-#define RELUCTANCE_MOST 5
-
-/* How welcome a change is: settings before wishes, wishes before limits. What
- * is asked for is only taken back for lack of memory. */
-static int reluctance(const struct inquiry *inquiry,
-		      const struct constraint *constraint)
-{
-	if (inquiry_is_asked(inquiry, constraint) && !(inquiry->least_bytes > 0))
-		return RELUCTANCE_MOST;
-	if (constraint->kind == CONSTRAINT_MEMORY)
-		return 4;
-	if (constraint->kind == CONSTRAINT_REQUIREMENT ||
-	    constraint->kind == CONSTRAINT_PLACE ||
-	    constraint->kind == CONSTRAINT_DEVICES)
-		return 3;
-	switch ((enum plan_variable)constraint->index) {
-	case VARIABLE_ZERO:
-		return 0;
-	case VARIABLE_RECOMPUTE:
-		return 1;
-	default:
-		return 2;
-	}
-}
-
-static const char *spelling(struct inquiry *inquiry,
-			    enum plan_variable variable, uint32_t value)
-{
-	struct text text;
-
-	text_init(&text, &inquiry->compilation->arena);
-	variable_value_print(variable, value, &text);
-	return text.at;
-}
-
-static const char *degrees(struct inquiry *inquiry, const struct plan *plan,
-			   const struct problem *problem)
-{
-	struct text text;
-
-	text_init(&text, &inquiry->compilation->arena);
-	describe_choice(problem, plan, &text);
-	return text.at;
-}
-
-static const char *bytes(struct inquiry *inquiry, double number)
-{
-	struct text text;
-
-	text_init(&text, &inquiry->compilation->arena);
-	describe_bytes(number, &text);
-	return text.at;
-}
-
-static void advise_domain(struct inquiry *inquiry,
-			  const struct constraint *constraint)
-{
-	enum plan_variable variable = (enum plan_variable)constraint->index;
-	struct diags *diags = &inquiry->compilation->diags;
-	const struct plan *plan = &inquiry->result.plan;
-	const char *name = variable_name(variable);
-	const char *choice = degrees(inquiry, plan, inquiry->problem);
-	const char *value = spelling(inquiry, variable,
-				     variable_of_plan(variable, inquiry->problem,
-						      plan));
-	const char *peak = bytes(inquiry, plan->memory_peak_bytes);
-
-	if (inquiry_is_asked(inquiry, constraint))
-		diag_help(diags, "with '%s = %s' instead, %s fits, with %s a device",
-			  name, value, choice, peak);
-	else
-		diag_help(diags, "allow '%s in { %s }': then %s fits, with %s a device",
-			  name, value, choice, peak);
-}
-
-/* A constraint as it is written, in quotes, with single blanks; `other` when it is
- * long. */
-static const char *written(struct inquiry *inquiry, struct span span,
-			   const char *other)
-{
-	struct compilation *compilation = inquiry->compilation;
-	const char *at;
-	struct text text;
-
-	if (span_is_nowhere(span) || span.end - span.begin > 60)
-		return other;
-	at = compilation->sources.at[span.file]->bytes + span.begin;
-	if (memchr(at, '\n', span.end - span.begin))
-		return other;
-	text_init(&text, &compilation->arena);
-	text_append_char(&text, '\'');
-	for (uint32_t i = 0; i < span.end - span.begin; i++)
-		if (at[i] != ' ' || !i || at[i - 1] != ' ')
-			text_append_char(&text, at[i]);
-	text_append_char(&text, '\'');
-	return text.at;
-}
-
-/* " and 17.0 s an iteration" where that is what the requirement is about: of the best
- * plan by it, or one near that. */
-static const char *outcome(struct inquiry *inquiry,
-			   const struct constraint *constraint)
-{
-	enum plan_variable variable = VARIABLE_TIME;
-	const struct plan *plan = &inquiry->result.plan;
-	struct text text;
-
-	if (constraint->kind != CONSTRAINT_REQUIREMENT ||
-	    !inquiry->ir->job.requirement[constraint->index].predicate.needs_outcome)
-		return "";
-	text_init(&text, &inquiry->compilation->arena);
-	text_append(&text, " and ");
-	if (inquiry->relaxed->job.objective_count)
-		variable = inquiry->relaxed->job.objective->step[0].variable;
-	if (variable == VARIABLE_COST || variable == VARIABLE_ENERGY)
-		describe_outcome(variable, plan->certificate.value, &text);
-	else
-		describe_seconds(plan->time_s, &text);
-	text_append(&text, " an iteration");
-	return text.at;
-}
-
-static void advise(struct inquiry *inquiry, const struct constraint *constraint)
-{
-	struct diags *diags = &inquiry->compilation->diags;
-	const struct plan *plan = &inquiry->result.plan;
-
-	switch (constraint->kind) {
-	case CONSTRAINT_DOMAIN:
-		advise_domain(inquiry, constraint);
-		return;
-	case CONSTRAINT_REQUIREMENT:
-	case CONSTRAINT_PLACE:
-	case CONSTRAINT_DEVICES:
-		diag_help(diags, "without %s a plan exists: %s, with %s a device%s",
-			  written(inquiry, constraint->span, "that requirement"),
-			  degrees(inquiry, plan, inquiry->problem),
-			  bytes(inquiry, plan->memory_peak_bytes),
-			  outcome(inquiry, constraint));
-		return;
-	case CONSTRAINT_MEMORY:
-		diag_help(diags, "a limit of %s would do, or devices with more memory",
-			  bytes(inquiry, inquiry->least_bytes > 0 ?
-						 inquiry->least_bytes :
-						 plan->memory_peak_bytes));
-		return;
-	}
-}
-
-/* Single changes that work, of those in the conflicting set: one, or of an idea that
- * wants memory a few. */
-static bool advise_change(struct inquiry *inquiry, const bool *in_core)
-{
-	bool memory_is_short = inquiry->least_bytes > 0;
-	uint32_t most = inquiry->idea && memory_is_short ? ADVICE_MAX : 1;
-	uint32_t given = 0;
-
-	for (int rank = 0; rank <= RELUCTANCE_MOST; rank++) {
-		for (size_t i = 0; i < inquiry->constraints.count; i++) {
-			struct constraint *constraint =
-				&inquiry->constraints.at[i];
-
-			if (!in_core[i] || reluctance(inquiry, constraint) != rank)
-				continue;
-			if (!inquiry_ask_without(inquiry, constraint))
-				continue;
-			advise(inquiry, constraint);
-			if (inquiry->idea && !inquiry_is_asked(inquiry, constraint) &&
-			    !memory_is_short)
-				inquiry->idea->without = inquiry->relaxed;
-			if (++given == most)
-				return true;
-		}
-	}
-	return given > 0;
-}
-
-/* Of an idea that wants memory, as much as can be kept, degrees before policies. */
-static bool advise_several(struct inquiry *inquiry)
-{
-	struct diags *diags = &inquiry->compilation->diags;
-	struct text taken;
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < inquiry->constraints.count; i++)
-		inquiry->constraints.at[i].dropped =
-			inquiry_is_asked(inquiry, &inquiry->constraints.at[i]);
-	if (!inquiry_ask(inquiry))
-		return false;
-	for (size_t i = 0; i < inquiry->constraints.count; i++) {
-		struct constraint *constraint = &inquiry->constraints.at[i];
-
-		if (!inquiry_is_asked(inquiry, constraint))
-			continue;
-		constraint->dropped = false;
-		constraint->dropped = !inquiry_ask(inquiry);
-	}
-	inquiry_ask(inquiry);
-	text_init(&taken, &inquiry->compilation->arena);
-	for (size_t i = 0; i < inquiry->constraints.count; i++)
-		if (inquiry->constraints.at[i].dropped)
-			text_printf(&taken, "%s%s", count++ ? " and " : "",
-				    written(inquiry,
-					    inquiry->constraints.at[i].span,
-					    "that requirement"));
-	diag_help(diags, "without %s, %s fits, with %s a device", taken.at,
-		  degrees(inquiry, &inquiry->result.plan, inquiry->problem),
-		  bytes(inquiry, inquiry->result.plan.memory_peak_bytes));
-	return true;
-}
 
 static bool rule_avoids(const struct ir_job *job, uint32_t rule)
 {
@@ -245,7 +30,7 @@ static void name_constraint(struct inquiry *inquiry,
 {
 	struct diags *diags = &inquiry->compilation->diags;
 	const struct ir_job *job = &inquiry->ir->job;
-	const char *text = written(inquiry, constraint->span, NULL);
+	const char *text = inquiry_written(inquiry, constraint->span, NULL);
 
 	if (inquiry_is_asked(inquiry, constraint))
 		return;
@@ -271,8 +56,8 @@ static void name_constraint(struct inquiry *inquiry,
 	case CONSTRAINT_MEMORY:
 		diag_note(diags, constraint->span,
 			  "memory is limited to %s of the device's %s here",
-			  bytes(inquiry, job->memory_limit_bytes),
-			  bytes(inquiry, inquiry->ir->topology.device.memory_bytes));
+			  inquiry_bytes(inquiry, job->memory_limit_bytes),
+			  inquiry_bytes(inquiry, inquiry->ir->topology.device.memory_bytes));
 		return;
 	case CONSTRAINT_PLACE:
 		diag_note(diags, constraint->span, "it must be placed so");
@@ -334,16 +119,16 @@ static void report_memory(struct inquiry *inquiry,
 		diag_error(diags, E_INFEASIBLE, inquiry->idea->span,
 			   "no plan like this fits in memory: stage %u needs %s of %s, "
 			   "%s too much",
-			   stage, bytes(inquiry, memory->total),
-			   bytes(inquiry, job->memory_limit_bytes),
-			   bytes(inquiry, memory->total - job->memory_limit_bytes));
+			   stage, inquiry_bytes(inquiry, memory->total),
+			   inquiry_bytes(inquiry, job->memory_limit_bytes),
+			   inquiry_bytes(inquiry, memory->total - job->memory_limit_bytes));
 	else
 		diag_error(diags, E_INFEASIBLE, job->span,
 			   "no plan of job '%s' fits in memory: stage %u needs %s of %s",
-			   job->name, stage, bytes(inquiry, memory->total),
-			   bytes(inquiry, job->memory_limit_bytes));
+			   job->name, stage, inquiry_bytes(inquiry, memory->total),
+			   inquiry_bytes(inquiry, job->memory_limit_bytes));
 	diag_note(diags, SPAN_NONE, "the nearest plan is %s",
-		  degrees(inquiry, nearest, problem));
+		  inquiry_degrees(inquiry, nearest, problem));
 	diag_note(diags, SPAN_NONE, "its stage %u holds %s", stage,
 		  memory_terms(inquiry, memory));
 }
@@ -386,32 +171,6 @@ static void report_removed(struct inquiry *inquiry,
 	}
 }
 
-/* Whether ZeRO 2 or 3, which are only looked at where `search` names them, would
- * do, everything else as it is. */
-static bool advise_zero(struct inquiry *inquiry)
-{
-	bool fits;
-
-	if (inquiry->ir->job.domain[VARIABLE_ZERO].given)
-		return false;
-	inquiry->every_zero = true;
-	inquiry_drop_all(inquiry, false);
-	fits = inquiry_ask(inquiry);
-	inquiry->every_zero = false;
-	if (!fits)
-		return false;
-	diag_help(&inquiry->compilation->diags,
-		  inquiry->idea ?
-			  "ZeRO 2 and 3 are only looked at where they are named: with 'zero = %u' too, "
-			  "%s fits, with %s a device" :
-			  "ZeRO 2 and 3 are only looked at where 'search' names them: with "
-			  "'zero in { %u }' %s fits, with %s a device",
-		  inquiry->result.plan.choice.zero,
-		  degrees(inquiry, &inquiry->result.plan, inquiry->problem),
-		  bytes(inquiry, inquiry->result.plan.memory_peak_bytes));
-	return true;
-}
-
 /* With everything dropped there is still no plan. */
 static void blame_hardware(struct inquiry *inquiry)
 {
@@ -421,8 +180,8 @@ static void blame_hardware(struct inquiry *inquiry)
 		diag_help(&inquiry->compilation->diags,
 			  "give the job more or larger devices: with nothing else required, %s "
 			  "still needs %s",
-			  degrees(inquiry, &failure->nearest, inquiry->problem),
-			  bytes(inquiry, failure->nearest.memory_peak_bytes));
+			  inquiry_degrees(inquiry, &failure->nearest, inquiry->problem),
+			  inquiry_bytes(inquiry, failure->nearest.memory_peak_bytes));
 }
 
 /* Where memory is short, each constraint that alone stands in the way is one of
@@ -436,7 +195,7 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	const char *free_plan;
 	double free_bytes;
 
-	if (memory_is_short && advise_zero(inquiry) && !inquiry->idea)
+	if (memory_is_short && infeasible_advise_zero(inquiry) && !inquiry->idea)
 		return true;
 	inquiry_drop_all(inquiry, true);
 	if (!inquiry_ask(inquiry)) {
@@ -444,7 +203,7 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 			blame_hardware(inquiry);
 		return !inquiry->unanswered;
 	}
-	free_plan = degrees(inquiry, &inquiry->result.plan, inquiry->problem);
+	free_plan = inquiry_degrees(inquiry, &inquiry->result.plan, inquiry->problem);
 	free_bytes = inquiry->result.plan.memory_peak_bytes;
 	if (memory_is_short && inquiry_single_changes(inquiry, named))
 		inquiry->unanswered = false;
@@ -457,14 +216,14 @@ static bool explain(struct inquiry *inquiry, bool memory_is_short)
 	if (inquiry->unanswered) {
 		diag_help(diags, "without any of its requirements, place rules and search domains "
 				 "the job has a plan: %s, with %s a device",
-			  free_plan, bytes(inquiry, free_bytes));
+			  free_plan, inquiry_bytes(inquiry, free_bytes));
 		return false;
 	}
 	for (size_t i = 0; i < inquiry->constraints.count; i++)
 		if (named[i])
 			name_constraint(inquiry, &inquiry->constraints.at[i]);
-	if (advise_change(inquiry, named) ||
-	    (inquiry->idea && memory_is_short && advise_several(inquiry)))
+	if (infeasible_advise_change(inquiry, named) ||
+	    (inquiry->idea && memory_is_short && infeasible_advise_several(inquiry)))
 		return true;
 	diag_help(diags, inquiry->unanswered ?
 		  "loosen one of these; which one is enough was not found out, since a search "
@@ -504,8 +263,8 @@ static void report_kinds(struct inquiry *inquiry,
 		diag_note(diags, kind->span,
 			  "on '%s' alone stage %u needs %s of %s", kind->name,
 			  nearest->memory_peak_stage,
-			  bytes(inquiry, nearest->memory_peak_bytes),
-			  bytes(inquiry, kind->only->job.memory_limit_bytes));
+			  inquiry_bytes(inquiry, nearest->memory_peak_bytes),
+			  inquiry_bytes(inquiry, kind->only->job.memory_limit_bytes));
 	}
 	diag_help(diags, "add children, allow more recomputation or sharding, or loosen a requirement");
 }

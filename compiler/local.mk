@@ -39,6 +39,7 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/emit_profile.c \
 	%D%/emit_solver_input.c \
 	%D%/emit_summary.c \
+	%D%/emit_summary.h \
 	%D%/emitters.def \
 	%D%/explain_groups.c \
 	%D%/explain_groups.h \
@@ -61,6 +62,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/hand_plan.h \
 	%D%/infeasible.c \
 	%D%/infeasible.h \
+	%D%/infeasible_advice.c \
+	%D%/infeasible_internal.h \
+	%D%/infeasible_words.c \
 	%D%/inquiry.c \
 	%D%/inquiry.h \
 	%D%/ir.c \
@@ -201,6 +205,9 @@ noinst_LIBRARIES += %D%/libcompiler.a
 	%D%/site.h \
 	%D%/spread.c \
 	%D%/spread.h \
+	%D%/summary_certificate.c \
+	%D%/summary_memory.c \
+	%D%/summary_placement.c \
 	%D%/target.c \
 	%D%/target.h \
 	%D%/target_megatron.c \
