@@ -1,0 +1,9 @@
+# The predictions of doc/fidelity.md, mixtures of experts.
+nestc compile fidelity.nest --job qwen3_30b_16_h100 | grep '^Time'
+nestc compile fidelity.nest --job qwen3_30b_16_h100_overlapped | grep '^Time'
+nestc compile fidelity.nest --job qwen3_30b_16_h100_plain | grep '^Time'
+nestc compile fidelity.nest --job deepseek_v3_1024_h100 | grep '^Time'
+nestc compile fidelity.nest --job deepseek_v3_1024_h100_overlapped | grep '^Time'
+nestc compile fidelity.nest --job qwen3_30b_8_gb200 | grep '^Time'
+nestc compile fidelity.nest --job qwen3_235b_256_gb200 | grep '^Time'
+nestc compile fidelity.nest --job deepseek_v3_256_gb200 | grep '^Time'
