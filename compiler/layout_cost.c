@@ -8,8 +8,10 @@
 #include <math.h>
 
 /* Share of the compute behind which a collective runs that it really has: it
- * takes multiprocessors and memory bandwidth from the kernels beside it, which
- * published measurements see slowed down by 1.1 to 1.3 times. */
+ * takes multiprocessors and memory bandwidth from the kernels beside it. DeepSeek-V3's
+ * exchange of experts has 20 of 132 multiprocessors to itself (arXiv 2412.19437, section
+ * 3.2.2); Galvatron's cost model slows both sides down too (Miao et al. 2022, arXiv
+ * 2211.13878). A fifth is assumed. */
 #define HIDDEN_SHARE 0.8
 
 static void operator_cost(struct layout_walk *walk, uint32_t index)
