@@ -158,6 +158,11 @@ bool partition_can_fit(const struct partition *partition);
 /* Bounds the time by the load of devices, and offers good cuts. */
 void partition_seed(struct partition *partition);
 
+/* Interleaved, a plain chain: offers cuts in which all chunks of one layer more are in a
+ * row, so that columns of few devices differ from their neighbours'. Twice as
+ * many as there are chunks. */
+void partition_runs(struct partition *partition);
+
 /* Interleaved: improves on the seeds by moving one layer from a chunk to another,
  * with at most that many simulations. */
 void partition_climb(struct partition *partition, uint64_t simulations);

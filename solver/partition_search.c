@@ -20,6 +20,10 @@
  * the memory of a device is that of its whole schedule. */
 #define NODES_PER_SIMULATION(pipeline) (2 * (pipeline))
 
+/* Simulations allowed, as many times the chunks, before cuts are looked for that are good
+ * in another way than the seeds. */
+#define EFFORT_OF_RUNS 8
+
 /* What the chunks before a depth have come to. */
 struct sums {
 	uint32_t begin;			/* first layer of the chunk of this depth */
@@ -729,6 +733,18 @@ static bool search_step(struct search *search, uint32_t *depth)
 	return true;
 }
 
+/* With plenty of effort a better cut may be found first. */
+static void try_runs(struct partition *partition, uint64_t simulations)
+{
+	if (partition->virtual_stages == 1 || partition->incumbent->outcomes ||
+	    !partition_chain_is_plain(partition->chain) ||
+	    partition->problem->uniform_stages ||
+	    simulations < EFFORT_OF_RUNS * (uint64_t)partition->chunks)
+		return;
+	partition_runs(partition);
+	partition_climb(partition, simulations / EFFORT_OF_RUNS);
+}
+
 void partition_search(struct partition *partition, uint64_t simulations)
 {
 	struct arena_mark mark = arena_mark(partition->scratch);
@@ -742,6 +758,7 @@ void partition_search(struct partition *partition, uint64_t simulations)
 	uint32_t depth = 0;
 	bool more = true;
 
+	try_runs(partition, simulations);
 	if (partition_columns(partition, simulations / 2)) {
 		partition->low_s = INFINITY;
 		return;

@@ -368,6 +368,45 @@ static void seed_interleaved(struct partition *partition)
 					    (enum spread)spread, fewer, &cut);
 }
 
+/* Chunks of `low` layers that count as blocks, the last one of `fewer` less, and what
+ * is then left over, one layer for each chunk of a run from `at` on, around the end of
+ * the chain. False where it does not come to that. */
+static bool run_cut(const struct partition *partition, uint32_t fewer,
+		    uint32_t at, uint32_t *first)
+{
+	const uint32_t *blocks = partition->chain->blocks;
+	uint32_t chunks = partition->chunks, length = partition->chain->length;
+	uint32_t low = (blocks[length] + fewer) / chunks;
+	uint32_t more = (blocks[length] + fewer) % chunks, end = 0;
+
+	for (uint32_t c = 0; c < chunks; c++) {
+		uint32_t size = low + ((c + chunks - at) % chunks < more);
+
+		first[c] = end;
+		if (c == 0)
+			size += 1 - blocks[1];
+		if (c + 1 < chunks)
+			end += size;
+	}
+	first[chunks] = length;
+	return end < length && low > 0;
+}
+
+void partition_runs(struct partition *partition)
+{
+	struct arena_mark mark = arena_mark(partition->scratch);
+	struct cut cut = {
+		.first = ARENA_ARRAY(partition->scratch, uint32_t,
+				     (size_t)partition->chunks + 1),
+	};
+
+	for (uint32_t fewer = 0; fewer < 2; fewer++)
+		for (uint32_t at = 0; at < partition->chunks; at++)
+			if (run_cut(partition, fewer, at, cut.first))
+				partition_try(partition, &cut);
+	arena_rewind(partition->scratch, mark);
+}
+
 void partition_seed(struct partition *partition)
 {
 	struct arena_mark mark = arena_mark(partition->scratch);
