@@ -7,6 +7,7 @@
 
 #include "compiler/job_names.h"
 #include "compiler/lower.h"
+#include "lang/foreign.h"
 
 /* ---- items ---- */
 
@@ -61,7 +62,10 @@ static bool unknown_item(struct lower *lower, const struct ast *item,
 		if (!seen[i] && diag_resembles(item->name, job_items[i].name, NULL))
 			seen[i] = item;
 	}
-	lower_suggest(lower, item->name, names, count);
+	if (foreign_meaning(item->name) && !strcmp(foreign_meaning(item->name), "seq"))
+		diag_help(lower->diags, "the sequence length is the model's: model = llama3_8b(seq = 8192)");
+	else
+		lower_suggest(lower, item->name, names, count);
 	if (item->kind == AST_FIELD && variable_find(item->name) != VARIABLE_COUNT)
 		diag_help(lower->diags, "to fix it, write: search { %s in { .. } }",
 			  item->name);
@@ -135,6 +139,20 @@ static size_t field_begun(const struct ast *item, const struct ast **seen)
 	return index;
 }
 
+/* Whether an expression stands behind an objective: "minimize time, cost". */
+static bool is_objective(const struct lower *lower, const struct ast *item)
+{
+	const struct ast *body = lower_body(lower->job);
+
+	for (uint32_t i = 1; i < body->child_count; i++)
+		if (body->child[i] == item)
+			return body->child[i - 1] &&
+			       body->child[i - 1]->kind == AST_MINIMIZE &&
+			       item->child[0]->kind == AST_NAME &&
+			       variable_find(item->child[0]->name) != VARIABLE_COUNT;
+	return false;
+}
+
 static bool lone_expression(struct lower *lower, const struct ast *item,
 			    const struct ast **seen)
 {
@@ -144,6 +162,9 @@ static bool lone_expression(struct lower *lower, const struct ast *item,
 		   "an expression does not belong in a job by itself");
 	if (item->child[0]->kind == AST_NUMBER)
 		diag_help(lower->diags, "digits are grouped with '_', as in 1_024");
+	else if (is_objective(lower, item))
+		diag_help(lower->diags, "objectives are joined by 'then': minimize time then %s",
+			  item->child[0]->name);
 	else if (field < JOB_ITEM_COUNT)
 		diag_help(lower->diags, "a field is given with '=': %s = ..",
 			  job_items[field].name);
@@ -177,8 +198,8 @@ static bool check_item(struct lower *lower, const struct ast *item,
 		return lone_expression(lower, item, seen);
 	default:
 		return diag_error(lower->diags, E_JOB_FIELD, item->span,
-				  "a %s does not belong in a job",
-				  ast_kind_name(item->kind));
+				  "%s does not belong in a job",
+				  ast_a_kind(item->kind));
 	}
 }
 

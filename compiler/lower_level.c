@@ -107,7 +107,7 @@ static bool level_number(struct lower *lower, const struct record *record,
 		   "'%s' of level '%s' must be %s %g%s", name, record->name,
 		   bounds.closed ? "at least" : "above", bounds.low,
 		   bounds.high == 1 ? " and at most 100%" : "");
-	if (bounds.high == 1 && *number > 1 && *number <= 100)
+	if (bounds.high == 1 && *number >= 2 && *number <= 100)
 		diag_help(lower->diags, "did you mean '%g%%'?", *number);
 	return false;
 }

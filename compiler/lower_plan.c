@@ -63,9 +63,9 @@ static bool plan_item(struct lower *lower, const struct ast *item, bool several,
 				   "a plan gives values to plan variables, with '=' between the two");
 		else
 			diag_error(lower->diags, E_SEARCH_VARIABLE, item->span,
-				   "a plan gives values to plan variables, and this is a %s",
-				   item->kind == AST_IN ? "domain" :
-					   ast_kind_name(item->kind));
+				   "a plan gives values to plan variables, and this is %s",
+				   item->kind == AST_IN ? "a domain" :
+					   ast_a_kind(item->kind));
 		diag_help(lower->diags, "write for instance: tensor = 8");
 		return false;
 	}

@@ -40,10 +40,21 @@ static bool check_device(struct lower *lower, const struct ir_device *device)
 	enum ir_precision precision = lower->ir->job.precision;
 	struct text list;
 
-	if (!device->name || has_precision(device, precision))
+	if (!device->name)
 		return true;
 	text_init(&list, lower->arena);
 	list_precisions(device, &list);
+	/* One that is misspelt was reported. */
+	if (!list.length && lower->diags->errors)
+		return false;
+	if (!list.length) {
+		diag_error(lower->diags, E_JOB_VALUE, device->span,
+			   "device '%s' states no rate of computing", device->name);
+		diag_help(lower->diags, "add for instance: peak { bf16 = 989TFLOP/s }");
+		return false;
+	}
+	if (has_precision(device, precision))
+		return true;
 	diag_error(lower->diags, E_JOB_VALUE,
 		   field ? field->child[0]->span : lower->job->name_span,
 		   "device '%s' has no rate for %s%s", device->name,

@@ -321,8 +321,8 @@ static bool compile_any(struct predicate_builder *builder,
 	default:
 		return diag_error(builder->lower->diags, E_REQUIREMENT_FORM,
 				  expression->span,
-				  "a %s cannot depend on the plan",
-				  ast_kind_name(expression->kind));
+				  "%s cannot depend on the plan",
+				  ast_a_kind(expression->kind));
 	}
 }
 

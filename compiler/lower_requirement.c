@@ -236,7 +236,7 @@ static bool require_item(struct lower *lower, const struct ast *item)
 		return lower_require(lower, membership(lower, item), NULL, NULL);
 	default:
 		diag_error(lower->diags, E_REQUIREMENT_FORM, item->span,
-			   "a %s is no requirement", ast_kind_name(item->kind));
+			   "%s is no requirement", ast_a_kind(item->kind));
 		if (item->kind == AST_FIELD)
 			diag_help(lower->diags, "values are compared with '==', '<=' or '>=': %s %s ..",
 				  item->name,

@@ -167,8 +167,8 @@ static bool search_item(struct lower *lower, const struct ast *item)
 		return false;
 	if (item->kind != AST_IN) {
 		diag_error(lower->diags, E_SEARCH_VARIABLE, item->span,
-			   "a search block holds domains, and this is a %s",
-			   ast_kind_name(item->kind));
+			   "a search block holds domains, and this is %s",
+			   ast_a_kind(item->kind));
 		diag_help(lower->diags, "write for instance: tensor in { 1, 2, 4, 8 }");
 		return false;
 	}

@@ -182,7 +182,7 @@ static bool template_refuse(struct template *template, const struct ast *item)
 		return false;
 	}
 	diag_error(diags, E_TEMPLATE_ITEM, item->span,
-		   "a %s does not belong in a template", ast_kind_name(item->kind));
+		   "%s does not belong in a template", ast_a_kind(item->kind));
 	diag_help(diags, "a template holds splits, its input (x : [batch, seq, hidden]), "
 		  "named values (n = rmsnorm(x)) and one return");
 	return false;

@@ -15,9 +15,23 @@ static const char *const kind_names[] = {
 _Static_assert(sizeof(kind_names) / sizeof(kind_names[0]) == AST_KIND_COUNT,
 	       "every kind has a name");
 
+/* Those that begin with a vowel as they are said. */
+static const char *const kind_names_with_article[] = {
+#define NODE(kind, name, children) \
+	[AST_##kind] = (name[0] == 'a' || name[0] == 'e' || name[0] == 'i' || \
+			name[0] == 'o') ? "an " name : "a " name,
+#include "lang/ast.def"
+#undef NODE
+};
+
 const char *ast_kind_name(enum ast_kind kind)
 {
 	return kind_names[kind];
+}
+
+const char *ast_a_kind(enum ast_kind kind)
+{
+	return kind_names_with_article[kind];
 }
 
 /* A node and room for its children right behind it. */

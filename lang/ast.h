@@ -60,6 +60,8 @@ void ast_adopt(struct ast *node, struct arena *arena,
 
 /* "field", "call", ...: for dumps and messages. */
 const char *ast_kind_name(enum ast_kind kind);
+/* The same behind "a" or "an". */
+const char *ast_a_kind(enum ast_kind kind);
 
 /* The tree as indented text with spans, for tests. */
 void ast_dump(const struct ast *node, struct text *out);

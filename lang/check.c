@@ -115,7 +115,7 @@ void check_refuse(struct check *check, const struct ast *item,
 	if (item->kind == AST_ERROR)
 		return;
 	diag_error(check->diags, E_MISPLACED_ITEM, item->span,
-		   "a %s cannot stand in a %s", ast_kind_name(item->kind),
+		   "%s cannot stand in a %s", ast_a_kind(item->kind),
 		   where);
 }
 

@@ -277,6 +277,10 @@ bool eval_field_number(struct eval *eval, const struct record *record,
 				 unit, what, number);
 	if (!required)
 		return true;
+	/* A misspelt one is reported as such. */
+	for (uint32_t i = 0; i < record->field_count; i++)
+		if (diag_resembles(record->field[i].name, name, NULL))
+			return false;
 	diag_error(&compilation->diags, E_MISSING_FIELD, record->span,
 		   "%s '%s' does not say its '%s'",
 		   record_kind_name(record->kind),

@@ -144,7 +144,9 @@ static void suggest_unit(struct parse *parse, const char *text, size_t length,
 		return;
 	diag_error(diags, E_UNKNOWN_UNIT, span, "'%.*s' is no unit",
 		   (int)(length < 40 ? length : 40), text);
-	if (length == 1 && strchr("kKMGTB", *text)) {
+	if (length == 3 && !strncmp(text, "f1b", 3)) {
+		diag_help(diags, "the schedule is written one_f_one_b");
+	} else if (length == 1 && strchr("kKMGTB", *text)) {
 		diag_help(diags, "what is counted has no unit: write it out, as in 4_000_000; sizes are such as 4MB");
 	} else if (better) {
 		diag_help(diags, "did you mean '%.*s%s'?",

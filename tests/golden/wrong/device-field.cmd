@@ -1,0 +1,1 @@
+nestc check device-field.nest

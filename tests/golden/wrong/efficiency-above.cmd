@@ -1,0 +1,1 @@
+nestc check efficiency-above.nest

@@ -1,0 +1,1 @@
+nestc check job-sequence.nest

@@ -1,0 +1,1 @@
+nestc check level-field.nest

@@ -1,0 +1,1 @@
+nestc check minimize-comma.nest

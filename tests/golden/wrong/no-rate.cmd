@@ -1,0 +1,1 @@
+nestc check no-rate.nest

@@ -1,0 +1,1 @@
+nestc check schedule-1f1b.nest

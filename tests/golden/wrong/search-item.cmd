@@ -1,0 +1,1 @@
+nestc check search-item.nest
