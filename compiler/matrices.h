@@ -27,9 +27,9 @@
  *
  * Where the target is Megatron-LM, weights that it keeps as one are one: query, key
  * and value (which it orthogonalises apart, --muon-no-split-qkv), key and value
- * out of one latent, that latent and the rotary key, gate and up. Else each is a matrix of its own. Neglected: the
- * host's time to launch the kernels of many small matrices, and what the products
- * keep for a moment after activations are gone.
+ * out of one latent, that latent and the rotary key, gate and up. Else each is a
+ * matrix of its own. Neglected: the host's time to launch the kernels of many small
+ * matrices, and what the products keep for a moment after activations are gone.
  */
 #ifndef NEST_COMPILER_MATRICES_H
 #define NEST_COMPILER_MATRICES_H

@@ -104,6 +104,44 @@ static bool modules_fit_precision(struct compilation *compilation,
 	return true;
 }
 
+/* Optimizers the framework has, in the precisions it has them for. */
+static bool check_optimizer(struct compilation *compilation, const struct ir *ir)
+{
+	if (ir->job.optimizer == IR_ADAFACTOR ||
+	    ir->job.optimizer == IR_ADAM_8BIT) {
+		diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
+			   "Megatron-LM has no optimizer '%s'",
+			   optimizer_name(ir->job.optimizer));
+		diag_help(&compilation->diags,
+			  "use 'optimizer = adam', 'muon' or 'sgd', or leave 'target' out");
+		return false;
+	}
+	if (ir->job.optimizer != IR_MUON || ir->job.precision != IR_FP16)
+		return true;
+	diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
+		   "Megatron-LM has no optimizer 'muon' in fp16");
+	diag_help(&compilation->diags,
+		  "use 'precision = bf16', or 'optimizer = adam'");
+	return false;
+}
+
+static bool check_positions(struct compilation *compilation,
+			    const struct ir_model *model)
+{
+	if (!model->facts.max_positions ||
+	    model->facts.max_positions >= model->sequence_length)
+		return true;
+	diag_error(&compilation->diags, E_TARGET_RULE, model->span,
+		   "Megatron-LM needs as many positions as tokens, but "
+		   "'max_positions' is %llu and 'seq' %llu",
+		   (unsigned long long)model->facts.max_positions,
+		   (unsigned long long)model->sequence_length);
+	diag_help(&compilation->diags,
+		  "set max_positions = %llu in the model, or leave it out",
+		  (unsigned long long)model->sequence_length);
+	return false;
+}
+
 bool target_megatron_rules(struct compilation *compilation,
 			   const struct ir *ir, struct target_rules *rules)
 {
@@ -122,22 +160,8 @@ bool target_megatron_rules(struct compilation *compilation,
 		.overlap_reduce = true,
 		.overlap_gather = true,
 	};
-	if (ir->job.optimizer == IR_ADAFACTOR ||
-	    ir->job.optimizer == IR_ADAM_8BIT) {
-		diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
-			   "Megatron-LM has no optimizer '%s'",
-			   optimizer_name(ir->job.optimizer));
-		diag_help(&compilation->diags,
-			  "use 'optimizer = adam', 'muon' or 'sgd', or leave 'target' out");
+	if (!check_optimizer(compilation, ir))
 		return false;
-	}
-	if (muon && ir->job.precision == IR_FP16) {
-		diag_error(&compilation->diags, E_TARGET_RULE, ir->job.span,
-			   "Megatron-LM has no optimizer 'muon' in fp16");
-		diag_help(&compilation->diags,
-			  "use 'precision = bf16', or 'optimizer = adam'");
-		return false;
-	}
 	if (muon)
 		TARGET_ADD_RULE(rules, whole_groups,
 			 "Megatron-LM shares the states of 'muon' out over all replicas");
@@ -152,19 +176,6 @@ bool target_megatron_rules(struct compilation *compilation,
 	if (has_expert_biases(model))
 		TARGET_ADD_RULE(rules, whole_experts,
 			 "Megatron-LM cuts experts by expert_tensor only without biases");
-	if (!modules_fit_precision(compilation, ir))
-		return false;
-	if (model->facts.max_positions &&
-	    model->facts.max_positions < model->sequence_length) {
-		diag_error(&compilation->diags, E_TARGET_RULE, model->span,
-			   "Megatron-LM needs as many positions as tokens, but "
-			   "'max_positions' is %llu and 'seq' %llu",
-			   (unsigned long long)model->facts.max_positions,
-			   (unsigned long long)model->sequence_length);
-		diag_help(&compilation->diags,
-			  "set max_positions = %llu in the model, or leave it out",
-			  (unsigned long long)model->sequence_length);
-		return false;
-	}
-	return true;
+	return modules_fit_precision(compilation, ir) &&
+	       check_positions(compilation, model);
 }

@@ -14,78 +14,6 @@
 /* A factor and its operator of so many columns do not stand on a line alone. */
 #define SHORT_FACTOR 16u
 
-static bool is_operator(const struct ast *node, const char *name)
-{
-	return strcmp(node->name, name) == 0;
-}
-
-static enum binding_power power_of_binary(const struct ast *node)
-{
-	switch (node->name[0]) {
-	case 'o':
-		return POWER_OR;
-	case 'a':
-		return POWER_AND;
-	case '+':
-	case '-':
-		return POWER_SUM;
-	case '*':
-	case '/':
-	case '%':
-		return POWER_PRODUCT;
-	case '^':
-		return POWER_POWER;
-	default:
-		return POWER_COMPARISON;
-	}
-}
-
-static enum binding_power power_of(const struct ast *node)
-{
-	switch (node->kind) {
-	case AST_SET:
-		return POWER_VALUE;
-	case AST_IF:
-		return POWER_CONDITIONAL;
-	case AST_BINARY:
-		return power_of_binary(node);
-	case AST_UNARY:
-		return is_operator(node, "not") ? POWER_NOT : POWER_SIGN;
-	case AST_RANGE:
-		return POWER_RANGE;
-	default:
-		return POWER_POSTFIX;
-	}
-}
-
-/* What the operands of an operator must at least bind. */
-static enum binding_power power_of_left(enum binding_power power)
-{
-	switch (power) {
-	case POWER_COMPARISON:
-		return POWER_RANGE;
-	case POWER_POWER:
-		return POWER_POSTFIX;
-	default:
-		return power;
-	}
-}
-
-static enum binding_power power_of_right(const struct ast *node,
-					 enum binding_power power)
-{
-	switch (power) {
-	case POWER_POWER:
-		return POWER_SIGN;
-	case POWER_COMPARISON:
-		if (is_operator(node, "in") && node->child[1]->kind == AST_SET)
-			return POWER_VALUE;
-		return POWER_RANGE;
-	default:
-		return power + 1;
-	}
-}
-
 /* ---- leaves ---- */
 
 void format_string(struct format *format, const char *string)
@@ -345,12 +273,12 @@ static bool stays_behind_operator(const struct format *format,
 static void put_binary(struct format *format, const struct ast *node,
 		       uint32_t after)
 {
-	enum binding_power power = power_of_binary(node);
-	enum binding_power right = power_of_right(node, power);
+	enum binding_power power = format_power(node);
+	enum binding_power right = format_power_right(node, power);
 	uint32_t operator_width = (uint32_t)strlen(node->name) + 1;
 	uint32_t begin = format->column, width;
 
-	format_expression(format, node->child[0], power_of_left(power),
+	format_expression(format, node->child[0], format_power_left(power),
 			  operator_width);
 	format_put(format, " ");
 	format_put(format, node->name);
@@ -374,7 +302,7 @@ static void put_binary(struct format *format, const struct ast *node,
 static void put_unary(struct format *format, const struct ast *node,
 		      uint32_t after)
 {
-	if (is_operator(node, "not")) {
+	if (strcmp(node->name, "not") == 0) {
 		format_put(format, "not ");
 		format_expression(format, node->child[0], POWER_NOT, after);
 	} else {
@@ -519,7 +447,7 @@ static void put_inner(struct format *format, const struct ast *node,
 static void put_parenthesised(struct format *format, const struct ast *node,
 			      enum binding_power power, uint32_t after)
 {
-	bool is_wrapped = node->parentheses > 0 || power_of(node) < power;
+	bool is_wrapped = node->parentheses > 0 || format_power(node) < power;
 
 	if (is_wrapped)
 		format_put(format, "(");

@@ -97,6 +97,16 @@ void format_copy(struct format *format, struct span span);
 /* The text with its tails in their columns. */
 void format_finish(struct format *format, struct text *out);
 
+/* ---- format_power.c ---- */
+
+/* How strongly an expression binds. */
+enum binding_power format_power(const struct ast *node);
+/* What the operands of a binary operator, which binds with this power, must at least
+ * bind. */
+enum binding_power format_power_left(enum binding_power power);
+enum binding_power format_power_right(const struct ast *node,
+				      enum binding_power power);
+
 /* ---- format_expression.c ---- */
 
 /* `after` columns are needed behind it on the same line. */

@@ -65,6 +65,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/format_expression.c \
 	%D%/format_internal.h \
 	%D%/format_item.c \
+	%D%/format_power.c \
 	%D%/format_text.c \
 	%D%/gram.y \
 	%D%/lint.c \

@@ -105,19 +105,8 @@ static void print_shape(FILE *file, const struct problem *problem, uint32_t s)
 	}
 }
 
-void random_problem_print(const struct problem *problem, FILE *file)
+static void print_levels(FILE *file, const struct problem *problem)
 {
-	const struct problem_memory *memory = &problem->memory;
-	const struct problem_sync *sync = &problem->sync;
-
-	fprintf(file, "  chain:");
-	for (uint32_t r = 0; r < problem->run_count; r++)
-		fprintf(file, " %u x class %u%s", problem->run[r].count,
-			problem->run[r].class_index,
-			problem->class_is_block[problem->run[r].class_index] ?
-			" (block)" : "");
-	fprintf(file, "\n  tied: %d with %d\n", (int)problem->tied_class,
-		(int)problem->tied_with_class);
 	for (uint32_t l = 0; l < problem->level_count; l++) {
 		const struct problem_level *level = &problem->level[l];
 
@@ -133,8 +122,10 @@ void random_problem_print(const struct problem *problem, FILE *file)
 			level->short_efficiency, level->short_overhead_s,
 			level->nics, level->rails);
 	}
-	fprintf(file, "  batch %u, uniform %d\n", problem->global_batch,
-		problem->uniform_stages);
+}
+
+static void print_devices(FILE *file, const struct problem *problem)
+{
 	fprintf(file, "  avoided:");
 	for (uint32_t i = 0; i < problem->avoided_count; i++)
 		fprintf(file, " %u", problem->avoided[i]);
@@ -143,15 +134,13 @@ void random_problem_print(const struct problem *problem, FILE *file)
 			(int)problem->pin[i].rank, problem->pin[i].first,
 			problem->pin[i].count);
 	fprintf(file, "\n");
-	print_set(file, "zero", problem->zero, 4);
-	print_set(file, "shard levels", problem->shard_level, LEVEL_MAX);
-	print_set(file, "recompute", problem->recompute, RECOMPUTE_COUNT);
-	print_domain(file, "recomputed layers", &problem->recompute_layers);
-	print_set(file, "schedules", problem->schedule, SCHEDULE_COUNT);
-	print_domain(file, "data", &problem->data);
-	print_domain(file, "pipeline", &problem->pipeline);
-	print_domain(file, "virtual", &problem->virtual_stages);
-	print_domain(file, "devices", &problem->devices);
+}
+
+static void print_rates(FILE *file, const struct problem *problem)
+{
+	const struct problem_memory *memory = &problem->memory;
+	const struct problem_sync *sync = &problem->sync;
+
 	fprintf(file, "  memory: limit %.17g reserve %.17g group %.17g weight "
 		"%.17g gradient %.17g optimizer %.17g\n", memory->limit_bytes,
 		memory->reserve_bytes, memory->group_bytes, memory->weight_bytes,
@@ -169,6 +158,32 @@ void random_problem_print(const struct problem *problem, FILE *file)
 		sync->overlap_gather ? " hidden" : "", sync->step_bytes,
 		sync->memory_bandwidth_Bps, problem->device_dollars_per_s,
 		problem->device_watts);
+}
+
+void random_problem_print(const struct problem *problem, FILE *file)
+{
+	fprintf(file, "  chain:");
+	for (uint32_t r = 0; r < problem->run_count; r++)
+		fprintf(file, " %u x class %u%s", problem->run[r].count,
+			problem->run[r].class_index,
+			problem->class_is_block[problem->run[r].class_index] ?
+			" (block)" : "");
+	fprintf(file, "\n  tied: %d with %d\n", (int)problem->tied_class,
+		(int)problem->tied_with_class);
+	print_levels(file, problem);
+	fprintf(file, "  batch %u, uniform %d\n", problem->global_batch,
+		problem->uniform_stages);
+	print_devices(file, problem);
+	print_set(file, "zero", problem->zero, 4);
+	print_set(file, "shard levels", problem->shard_level, LEVEL_MAX);
+	print_set(file, "recompute", problem->recompute, RECOMPUTE_COUNT);
+	print_domain(file, "recomputed layers", &problem->recompute_layers);
+	print_set(file, "schedules", problem->schedule, SCHEDULE_COUNT);
+	print_domain(file, "data", &problem->data);
+	print_domain(file, "pipeline", &problem->pipeline);
+	print_domain(file, "virtual", &problem->virtual_stages);
+	print_domain(file, "devices", &problem->devices);
+	print_rates(file, problem);
 	for (uint32_t i = 0; i < problem->requirement_count; i++)
 		print_program(file, "require", &problem->requirement[i]);
 	for (uint32_t i = 0; i < problem->objective_count; i++)
