@@ -4,8 +4,6 @@
  */
 #include "compiler/emit_summary.h"
 
-#include <string.h>
-
 #include "compiler/describe.h"
 #include "compiler/graph_report.h"
 #include "compiler/node_order.h"
