@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "solver/devices.h"
-#include "solver/graph_row.h"
+#include "solver/graph_alike.h"
 #include "solver/price.h"
 
 /* Plans that are routed at most, and devices x plans. */
@@ -18,8 +18,6 @@
 #define ROUTES_BYTES_MAX ((size_t)32 << 20)
 /* Each plan may use this share of what is left. */
 #define SHARE 3
-/* Slow links that are looked for. */
-#define FAULTS_MAX 256
 /* A step must be better by this, relatively. */
 #define STEP 1e-9
 
@@ -33,135 +31,6 @@ struct attempt {
 	uint32_t *other;		/* being tried */
 	uint32_t *chunk_first;
 };
-
-/* ---- which devices a slow link is near to ---- */
-
-/* How far a vertex is from a device; GRAPH_NONE: it cannot be reached. */
-static uint32_t hops_from(const struct graph *graph, uint32_t vertex,
-			  uint32_t device)
-{
-	const struct graph_device *at = &graph->device[device];
-	uint32_t core = graph->core_of[vertex], hops;
-
-	if (at->vertex == vertex)
-		return 0;
-	if (core == GRAPH_NONE)
-		return GRAPH_NONE;
-	hops = graph_hops(graph, graph->root_of[at->root], core);
-	return hops == UINT16_MAX ? GRAPH_NONE : hops + (at->up != GRAPH_NONE);
-}
-
-/* The number of devices nearest to a vertex, which are marked if so wanted. */
-static uint32_t nearest_devices(const struct graph *graph, uint32_t vertex,
-				bool *mark)
-{
-	uint32_t nearest = GRAPH_NONE, count = 0;
-
-	for (uint32_t d = 0; d < graph->device_count; d++) {
-		uint32_t hops = hops_from(graph, vertex, d);
-
-		if (hops < nearest) {
-			nearest = hops;
-			count = 0;
-		}
-		count += hops == nearest;
-	}
-	for (uint32_t d = 0; mark && d < graph->device_count; d++)
-		mark[d] |= hops_from(graph, vertex, d) == nearest;
-	return count;
-}
-
-/* Of a slow link the end with fewer devices near it. */
-static void mark_faulty(const struct graph *graph, const struct graph_link *link,
-			bool *faulty)
-{
-	uint32_t from = nearest_devices(graph, link->from, NULL);
-	uint32_t to = nearest_devices(graph, link->to, NULL);
-
-	if (from <= to)
-		nearest_devices(graph, link->from, faulty);
-	if (to <= from)
-		nearest_devices(graph, link->to, faulty);
-}
-
-static void find_faulty(struct trial *trial)
-{
-	const struct graph *graph = trial->problem->graph;
-	struct arena *scratch = trial->scratch;
-	uint32_t families = 0, found = 0;
-	double *rate;
-
-	for (uint32_t i = 0; i < graph->link_count; i++)
-		if (graph->link[i].family >= families)
-			families = graph->link[i].family + 1;
-	rate = ARENA_ARRAY(scratch, double, families);
-	for (uint32_t i = 0; i < graph->link_count; i++)
-		rate[graph->link[i].family] =
-			most(rate[graph->link[i].family],
-			     graph->link[i].rate_Bps);
-	trial->faulty = ARENA_ARRAY(scratch, bool, graph->device_count);
-	for (uint32_t i = 0; i < graph->link_count && found < FAULTS_MAX; i++) {
-		if (graph->link[i].rate_Bps >= rate[graph->link[i].family])
-			continue;
-		mark_faulty(graph, &graph->link[i], trial->faulty);
-		found++;
-	}
-}
-
-/* ---- twins: children that could change places and nobody would know ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 29;
-}
-
-static uint64_t bits_of(double number)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return bits;
-}
-
-/* What one link is to the child that owns one end of it (`way` says which); the
- * other end counts by its number where it lies outside. */
-static uint64_t link_hash(const struct graph_link *link, uint64_t way,
-			  uint64_t outside)
-{
-	uint64_t hash = mix(way, outside);
-
-	hash = mix(hash, bits_of(link->rate_Bps));
-	hash = mix(hash, bits_of(link->latency_s));
-	hash = mix(hash, bits_of(link->overhead_s));
-	hash = mix(hash, bits_of(link->short_rate_Bps));
-	hash = mix(hash, bits_of(link->short_overhead_s));
-	hash = mix(hash, link->count);
-	return mix(hash, link->family);
-}
-
-/* Children are twins if all links in and around them are the same. */
-static void find_twins(struct trial *trial, uint32_t level)
-{
-	const struct graph *graph = trial->problem->graph;
-	const uint32_t *owner = trial->owners.owner[level];
-	uint32_t count = trial->problem->device_count /
-			 trial->owners.below[level];
-	uint64_t *twin = ARENA_ARRAY(trial->scratch, uint64_t, count);
-
-	for (uint32_t i = 0; i < graph->link_count; i++) {
-		const struct graph_link *link = &graph->link[i];
-		uint32_t from = owner[link->from], to = owner[link->to];
-		bool inside = from == to;
-
-		if (from < count)
-			twin[from] += link_hash(link, 1, inside ? UINT64_MAX :
-								  link->to);
-		if (to < count && !inside)
-			twin[to] += link_hash(link, 2, link->from);
-	}
-	trial->twin[level] = twin;
-}
 
 void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		struct arena *arena, struct arena *scratch)
@@ -180,12 +49,14 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 	memo_init(&trial->routes, ROUTES_BYTES_MAX);
 	incumbent_init(&trial->best, problem, arena);
 	trial->best_map = ARENA_ARRAY(arena, uint32_t, problem->device_count);
-	find_faulty(trial);
+	trial->faulty = graph_faulty(problem->graph, scratch);
 	graph_owners(problem->graph, problem->level, problem->level_count,
 		     problem->graph_device, problem->device_count, scratch,
 		     &trial->owners);
 	for (uint32_t l = 0; l < problem->level_count; l++)
-		find_twins(trial, l);
+		trial->twin[l] = graph_twins(
+			problem->graph, trial->owners.owner[l],
+			problem->device_count / trial->owners.below[l], scratch);
 }
 
 void trial_release(struct trial *trial)

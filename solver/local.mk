@@ -59,6 +59,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/fits.h \
 	%D%/graph.c \
 	%D%/graph.h \
+	%D%/graph_alike.c \
+	%D%/graph_alike.h \
 	%D%/graph_alone.c \
 	%D%/graph_alone.h \
 	%D%/graph_bound.c \
@@ -153,6 +155,8 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/range.h \
 	%D%/routed.c \
 	%D%/routed.h \
+	%D%/routed_boundary.c \
+	%D%/routed_parts.h \
 	%D%/schedule.c \
 	%D%/schedule.h \
 	%D%/search.c \
