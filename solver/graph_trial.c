@@ -12,12 +12,16 @@
 #include "solver/price.h"
 
 /* Plans that are routed at most, and devices x plans. */
-#define ROUTED_MAX 2000
+#define ROUTED_MAX 10000
 #define ROUTED_DEVICES_MAX 200000
 /* Of what has been routed, that is kept. */
 #define ROUTES_BYTES_MAX ((size_t)32 << 20)
 /* Each plan may use this share of what is left. */
 #define SHARE 3
+/* Pairs of children, in a graph so small that an exchange is also tried where it helps
+ * only with others; and plans from there on. */
+#define DETOUR_PAIRS_MAX 24
+#define DETOUR_PLANS 60
 /* A step must be better by this, relatively. */
 #define STEP 1e-9
 
@@ -31,6 +35,20 @@ struct attempt {
 	uint32_t *other;		/* being tried */
 	uint32_t *chunk_first;
 };
+
+/* Of children of one parent. */
+static uint32_t count_pairs(const struct problem *problem)
+{
+	uint32_t pairs = 0, parents = problem->device_count;
+
+	for (uint32_t l = 0; l < problem->level_count; l++) {
+		uint32_t fanout = problem->level[l].fanout;
+
+		parents /= fanout;
+		pairs += parents * (fanout * (fanout - 1) / 2);
+	}
+	return pairs;
+}
 
 void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		struct arena *arena, struct arena *scratch)
@@ -46,6 +64,7 @@ void trial_init(struct trial *trial, const struct problem *problem, double goal,
 		trial->left = ROUTED_MAX;
 	if (trial->left < 16)
 		trial->left = 16;
+	trial->has_detours = count_pairs(problem) <= DETOUR_PAIRS_MAX;
 	memo_init(&trial->routes, ROUTES_BYTES_MAX);
 	incumbent_init(&trial->best, problem, arena);
 	trial->best_map = ARENA_ARRAY(arena, uint32_t, problem->device_count);
@@ -357,6 +376,67 @@ static bool move_borders(struct attempt *attempt)
 	return helped;
 }
 
+/* ---- out of a dead end ---- */
+
+/* Until no exchange and no border helps. */
+static void descend(struct attempt *attempt)
+{
+	do
+		change_places(attempt);
+	while (move_borders(attempt));
+}
+
+/* Goes on from an exchange that makes it slower; true if that leads to a better one. */
+static bool detour(struct attempt *attempt, uint32_t level, struct block a,
+		   struct block b)
+{
+	struct trial *trial = attempt->trial;
+	uint32_t devices = trial->problem->device_count;
+	struct attempt other = *attempt;
+
+	if (are_twins(attempt, level, attempt->map, a, b))
+		return false;
+	other.left = attempt->left < DETOUR_PLANS ? attempt->left : DETOUR_PLANS;
+	attempt->left -= other.left;
+	other.map = ARENA_ARRAY(trial->scratch, uint32_t, devices);
+	other.other = ARENA_ARRAY(trial->scratch, uint32_t, devices);
+	incumbent_init(&other.best, trial->problem, trial->scratch);
+	memcpy(other.other, attempt->map, devices * sizeof(*other.other));
+	exchange(other.other, a, b);
+	if (!offer(&other, &attempt->best.plan, other.other, 1 - STEP))
+		return false;
+	descend(&other);
+	attempt->left += other.left;
+	if (other.best.merit.objective[0] >=
+	    attempt->best.merit.objective[0] * (1 - STEP))
+		return false;
+	incumbent_offer(&attempt->best, &other.best.plan, &other.best.merit);
+	memcpy(attempt->map, other.map, devices * sizeof(*attempt->map));
+	return true;
+}
+
+static bool take_detours(struct attempt *attempt)
+{
+	const struct problem *problem = attempt->trial->problem;
+
+	for (uint32_t l = problem->level_count; l-- > 0;) {
+		uint32_t fanout = problem->level[l].fanout;
+		uint32_t below = attempt->trial->owners.below[l];
+
+		for (uint32_t i = 0; i < problem->device_count / below; i++)
+			for (uint32_t j = i + 1; j % fanout; j++) {
+				struct block a = { i * below, below };
+				struct block b = { j * below, below };
+
+				if (is_done(attempt))
+					return false;
+				if (detour(attempt, l, a, b))
+					return true;
+			}
+	}
+	return false;
+}
+
 /* ---- one plan ---- */
 
 void trial_plan(struct trial *trial, const struct plan *plan, const uint32_t *map)
@@ -385,9 +465,9 @@ void trial_plan(struct trial *trial, const struct plan *plan, const uint32_t *ma
 			offer(&attempt, plan, attempt.other, 1 - STEP);
 		if (map)
 			offer(&attempt, plan, map, 1 - STEP);
-		do
-			change_places(&attempt);
-		while (move_borders(&attempt));
+		descend(&attempt);
+		while (trial->has_detours && take_detours(&attempt))
+			continue;
 		if (!is_over(trial))
 			sort_places(&attempt);
 	}

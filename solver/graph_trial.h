@@ -24,6 +24,7 @@ struct trial {
 	const struct deadline *deadline;	/* after which only a first is routed; NULL, as
 						 * at first: never */
 	struct memo routes;
+	bool has_detours;		/* of few children: also over plans that are slower */
 	struct incumbent best;
 	uint32_t *best_map;		/* its device_map */
 	bool *faulty;			/* by device of the graph: it is one of the nearest
