@@ -74,6 +74,22 @@ static void count_closed(struct expansion *expansion)
 		expansion->count.infeasible_placement++;
 }
 
+/* Whether an earlier placement has as many shards, so that memory is the same. */
+static bool shares_like_earlier(const struct placement_set *set, uint32_t index,
+				uint32_t level)
+{
+	const struct sharding *own = set->at[index].sharding[level];
+
+	for (uint32_t i = 0; i < index; i++) {
+		const struct sharding *other = set->at[i].sharding[level];
+
+		if (other && other->parameters.members == own->parameters.members &&
+		    other->experts.members == own->experts.members)
+			return true;
+	}
+	return false;
+}
+
 void open_configuration(struct opening *opening, const struct node *node)
 {
 	struct expansion *expansion = opening->expansion;
@@ -89,7 +105,9 @@ void open_configuration(struct opening *opening, const struct node *node)
 		struct node child = *node;
 
 		child.placed = i;
-		if (!loads->at[i].allowed)
+		if (!loads->at[i].allowed ||
+		    (opening->families->memory_only &&
+		     shares_like_earlier(set, i, node->choice.shard_level)))
 			continue;
 		if (!first) {
 			glance(opening, &child, &set->at[i], &loads->at[i]);

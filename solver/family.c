@@ -19,6 +19,16 @@ static bool mentions_layers(const struct predicate *predicate, uint32_t count)
 	return false;
 }
 
+static bool is_memory_only(const struct problem *problem)
+{
+	const struct predicate *objective = problem->objective;
+
+	return !problem->requirement_count && problem->objective_count == 1 &&
+	       objective->step_count == 1 &&
+	       objective->step[0].op == PREDICATE_VARIABLE &&
+	       objective->step[0].variable == VARIABLE_MEMORY;
+}
+
 void families_init(struct families *families, const struct problem *problem,
 		   const struct solve_limits *limits)
 {
@@ -30,6 +40,7 @@ void families_init(struct families *families, const struct problem *problem,
 	placement_cache_init(&families->cache, problem, &families->cache_arena);
 	families->facts = ARENA_ARRAY(&families->arena, struct facts *,
 				      problem->shape_count);
+	families->memory_only = is_memory_only(problem);
 	families->layers_wanted =
 		mentions_layers(problem->requirement, problem->requirement_count) ||
 		mentions_layers(problem->objective, problem->objective_count);

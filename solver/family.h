@@ -25,6 +25,8 @@ struct families {
 	struct space space;
 	struct facts **facts;		/* by shape, once opened */
 	bool layers_wanted;		/* something asks for recompute_layers */
+	bool memory_only;		/* nothing asks for more than memory: all of a
+					 * placement that counts is what shares out */
 	struct arena arena;		/* of the above */
 	pthread_mutex_t lock;		/* of the placements found so far: */
 	struct placement_cache cache;
