@@ -159,9 +159,9 @@ bool partition_can_fit(const struct partition *partition);
 void partition_seed(struct partition *partition);
 
 /* Interleaved, a plain chain: offers cuts in which all chunks of one layer more are in a
- * row, so that columns of few devices differ from their neighbours'. Twice as
- * many as there are chunks. */
-void partition_runs(struct partition *partition);
+ * row, so that columns of few devices differ from their neighbours'. At most that
+ * many, which must be positive; there are twice as many as chunks. */
+void partition_runs(struct partition *partition, uint64_t simulations);
 
 /* Interleaved: improves on the seeds by moving one layer from a chunk to another,
  * with at most that many simulations. */

@@ -741,8 +741,8 @@ static void try_runs(struct partition *partition, uint64_t simulations)
 	    partition->problem->uniform_stages ||
 	    simulations < EFFORT_OF_RUNS * (uint64_t)partition->chunks)
 		return;
-	partition_runs(partition);
-	partition_climb(partition, simulations / EFFORT_OF_RUNS);
+	partition_runs(partition, simulations / 4);
+	partition_climb(partition, simulations / 2);
 }
 
 void partition_search(struct partition *partition, uint64_t simulations)
@@ -758,11 +758,11 @@ void partition_search(struct partition *partition, uint64_t simulations)
 	uint32_t depth = 0;
 	bool more = true;
 
-	try_runs(partition, simulations);
-	if (partition_columns(partition, simulations / 2)) {
+	if (partition_columns(partition, simulations / 4)) {
 		partition->low_s = INFINITY;
 		return;
 	}
+	try_runs(partition, simulations);
 	before = partition->looked;
 	search_init(&search, partition);
 	frame_open(&search, 0, &root);

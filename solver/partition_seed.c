@@ -392,16 +392,18 @@ static bool run_cut(const struct partition *partition, uint32_t fewer,
 	return end < length && low > 0;
 }
 
-void partition_runs(struct partition *partition)
+void partition_runs(struct partition *partition, uint64_t simulations)
 {
 	struct arena_mark mark = arena_mark(partition->scratch);
+	uint64_t all = 2 * (uint64_t)partition->chunks;
+	uint32_t step = simulations < all ? (uint32_t)(all / simulations) + 1 : 1;
 	struct cut cut = {
 		.first = ARENA_ARRAY(partition->scratch, uint32_t,
 				     (size_t)partition->chunks + 1),
 	};
 
 	for (uint32_t fewer = 0; fewer < 2; fewer++)
-		for (uint32_t at = 0; at < partition->chunks; at++)
+		for (uint32_t at = 0; at < partition->chunks; at += step)
 			if (run_cut(partition, fewer, at, cut.first))
 				partition_try(partition, &cut);
 	arena_rewind(partition->scratch, mark);
