@@ -47,6 +47,7 @@ struct world {
 	struct graph_hierarchy hierarchy;
 	struct graph_owners owners;
 	struct space space;
+	struct memo routes;
 	VEC(struct placement) placement;	/* of the choice at hand */
 	struct choice choice;
 	uint32_t *map;
@@ -155,6 +156,7 @@ static bool world_start(struct world *world, uint64_t seed)
 		arena_release(&world->arena);
 		return false;
 	}
+	memo_init(&world->routes, 1 << 22);
 	world->map = ARENA_ARRAY(&world->arena, uint32_t,
 				 world->problem.device_count);
 	space_init(&world->space, &world->problem, &world->arena);
@@ -164,7 +166,25 @@ static bool world_start(struct world *world, uint64_t seed)
 	return true;
 }
 
+static void world_end(struct world *world)
+{
+	memo_release(&world->routes);
+	arena_release(&world->arena);
+}
+
 /* ---- plans of one family ---- */
+
+/* With routes that other plans have had. */
+static void check_routes(struct world *world, const struct plan *plan)
+{
+	struct plan other = *plan;
+
+	price_routed(&world->problem, &world->arena, &world->routes, &other);
+	if (other.time_s < plan->time_s || other.time_s > plan->time_s)
+		fail_msg("seed %llu: a plan takes %.12g, with routes looked up %.12g",
+			 (unsigned long long)world->seed, plan->time_s,
+			 other.time_s);
+}
 
 static void price(struct world *world, const struct placement *placement)
 {
@@ -181,6 +201,8 @@ static void price(struct world *world, const struct placement *placement)
 	world->plans++;
 	if (devices_fill(&world->problem, &world->arena, &plan)) {
 		price_plan(&world->problem, &world->arena, &plan);
+		if (world->plans % 16 == 0)
+			check_routes(world, &plan);
 		if (plan.memory_peak_bytes <=
 		    world->problem.memory.limit_bytes * (1 + 1e-12))
 			world->least_s = fmin(world->least_s, plan.time_s);
@@ -499,7 +521,7 @@ static void check_families(uint64_t seed, struct tally *tally)
 				&world.random, (uint32_t)world.placement.count)],
 				tally);
 	}
-	arena_release(&world.arena);
+	world_end(&world);
 }
 
 /* Seeds that once found a bound too high. */
@@ -603,7 +625,7 @@ static void test_solve(void **state)
 			check_solve(&world, &optimal, &worst);
 			solved++;
 		}
-		arena_release(&world.arena);
+		world_end(&world);
 	}
 	printf("# %u problems, %u proved optimal; the worst plan is %.2f %% slower than the best\n",
 	       solved, optimal, 100 * worst);
