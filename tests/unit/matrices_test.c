@@ -61,9 +61,13 @@ static double overhead(double m, double k, double tokens)
 	return 1e12 * matrix_orthogonalise_s(&device, m, k) / (6 * m * k * tokens);
 }
 
-/* Jordan et al. 2024 (kellerjordan.github.io/posts/muon, "Runtime analysis"): at most T m / B, which is 0.7 % for the NanoGPT
- * speedrun (m = 768, B = 524,288 tokens) and 0.5 % for Llama 405B (m = 16,384, B =
- * 16,000,000). Square matrices reach that; one with n >> m takes two thirds. */
+/* Jordan et al. 2024 (kellerjordan.github.io/posts/muon, "Runtime analysis"): at most T m / B, for
+ * the NanoGPT speedrun and for Llama 405B, "below 1 %" for both. The copy of the post that could be
+ * read has lost its formulas, so m and B are those of the runs themselves: m = 768, B = 8 x 65,536
+ * (KellerJordan/modded-nanogpt, train_gpt2.py); m = 16,384 (meta-llama/llama-models), B =
+ * 16,000,000 (Balaji, SC 24). 5 x 768 / 524,288 = 0.73 %, 5 x 16,384 / 16e6 = 0.51 %; that the post
+ * rounds to 0.7 and 0.5 % is from memory. Square matrices reach the bound; one with n >> m takes
+ * two thirds. */
 static void published_overheads(void **state)
 {
 	static const struct {

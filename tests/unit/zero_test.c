@@ -56,7 +56,8 @@ static void replicas_init(struct replicas *replicas, uint32_t n)
 
 /* Table 1 and figure 1: GB of a device for 7.5, 128 and 1,000 billion parameters on so many
  * replicas, where they share states, gradients, weights: (4 + 12/n), (2 + 14/n),
- * 16/n bytes of each. */
+ * 16/n bytes of each. Figure 1 (7.5 on 64) is quoted in many places; the other rows of the
+ * table are from memory; each is what the formula gives, as many digits as are printed. */
 static void memory(void **state)
 {
 	static const struct {

@@ -9,7 +9,7 @@ END {
 	names = "hidden heads kv_heads head_dim ffn experts expert_ffn shared_ffn q_rank kv_rank nope_dim rope_dim value_dim"
 	count = split(names, name)
 	for (i = 1; i <= count; i++)
-		if (size[name[i]] > 1)
+		if (name[i] in size)
 			printf " %s %s", name[i], size[name[i]]
 	if (top)
 		printf " top_k %s", top
