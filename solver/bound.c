@@ -192,20 +192,21 @@ static double units_in(double room, double unit)
 	       room >= 0 ? INFINITY : -1;
 }
 
-/* Nearly even chunks: every inner one holds `base` blocks or more, at most `high`. Were
- * one to hold fewer than the mean rounded down, no other could make up for it. */
+/* Nearly even chunks: every inner one holds `base` blocks or one more, and base is from
+ * `low` to `high`. Were one to hold fewer than the mean rounded down, no other could
+ * make up for it. */
 struct sizes {
-	uint32_t base, high;
+	uint32_t low, high;
 };
 
 static struct sizes chunk_sizes(const struct chain *chain, uint32_t chunks)
 {
 	uint32_t blocks = chain->blocks[chain->length];
-	uint32_t mean = blocks / chunks;
+	uint32_t mean = blocks / chunks, inner = blocks / (chunks - 2);
 
 	return (struct sizes){
-		.base = mean ? mean : 1,
-		.high = blocks / (chunks - 2) + 1,
+		.low = mean ? mean : 1,
+		.high = inner ? inner : 1,
 	};
 }
 
@@ -224,16 +225,15 @@ static double fill(double *room, double each, double most_units)
  * schedule_first_kept: the inner ones for `base` layers each, more of them where
  * fewest are kept, in the last rows. The first chunk of the chain and the last may
  * hold none. */
-static double even_units(const struct choice *choice, uint32_t k,
-			 const struct sizes *sizes, double room,
-			 double unit_bytes, double saved)
+static double even_units(const struct choice *choice, uint32_t k, uint32_t least,
+			 double room, double unit_bytes, double saved)
 {
 	uint32_t p = choice->pipeline, v = choice->virtual_stages;
 	struct schedule_shape schedule = schedule_of(choice);
 	struct schedule_kept kept = schedule_first_kept(&schedule, k);
 	bool first = k == 0, last = k == p - 1;
-	/* Where each row has more room by `more`, and an end all it may hold. */
-	double more = sizes->high - sizes->base, base = sizes->base;
+	/* A row may have one more, and an end all it may hold. */
+	double more = 1, base = least;
 	double rows = v - first - last, all = (double)v * kept.full +
 					      (double)kept.row * p + kept.part;
 	double units, late, part, early;
@@ -244,7 +244,7 @@ static double even_units(const struct choice *choice, uint32_t k,
 		all -= schedule_kept_in(&kept, v - 1);
 	room -= base * (rows * unit_bytes + all * saved);
 	if (room < 0)
-		return rows * base - 1;
+		return -1;
 	late = (v - 1 - kept.row) * more + (last && kept.row < v - 1 ? base : 0);
 	part = more + ((first && !kept.row) || (last && kept.row == v - 1) ?
 			       base : 0);
@@ -267,6 +267,18 @@ struct unit_room {
 	struct sizes sizes;
 };
 
+/* All chunks of a cut have the same base, any that is possible. */
+static double even_most(const struct unit_room *unit, double room)
+{
+	double units = -1;
+
+	for (uint32_t base = unit->sizes.low; base <= unit->sizes.high; base++)
+		units = most(units, even_units(unit->choice, unit->device, base,
+					       room, unit->unit_bytes,
+					       unit->saved));
+	return units;
+}
+
 /* n units take at least n (fixed + y least), and at least n (fixed + y whole) -
  * y heads (whole - least) where so many heads of chunks are recomputed. */
 static double units_fit(const struct unit_room *unit, double moving_bytes)
@@ -276,8 +288,7 @@ static double units_fit(const struct unit_room *unit, double moving_bytes)
 	double room = unit->bytes - moving_bytes, units, other;
 
 	if (unit->even)
-		return even_units(choice, unit->device, &unit->sizes, room,
-				  unit->unit_bytes, unit->saved);
+		return even_most(unit, room);
 	units = units_in(room, unit->unit_bytes + unit->kept * unit->saved);
 	if (unit->whole <= unit->saved)
 		return units;
@@ -298,6 +309,53 @@ static double units_moving(const struct unit_room *unit, double moving_bytes)
 		return 1;
 	units = units_fit(unit, 0);
 	return units < 0 ? units : 0;
+}
+
+/* Least transient of a layer between the ends. */
+static double inner_working(const struct chain *chain)
+{
+	double least = INFINITY;
+
+	for (uint32_t at = 1; at + 1 < chain->length; at = chain->run_end[at]) {
+		double working = chain_least_working(chain, at, at + 1);
+
+		least = working < least ? working : least;
+	}
+	return least;
+}
+
+/* By how much less than a unit one of the layers before the units takes at least, where
+ * a chunk keeps up to so many micro-batches. */
+static double spare_less(const struct chain *chain, const struct share *share,
+			 const struct unit_room *unit, double kept_most)
+{
+	double less = 0;
+
+	for (uint32_t at = 1; at <= chain->deal.spare; at = chain->run_end[at]) {
+		double fixed = unit->unit_bytes -
+			       share_least_bytes(share, chain_held_apart(chain, at,
+									 at + 1));
+		double saved = unit->saved - chain_least_saved(chain, at, at + 1);
+
+		less = most(less, fixed + most(0, saved) * kept_most);
+	}
+	return less;
+}
+
+/* What the layers before the units leave more than units would where a device may hold
+ * them: the first j blocks lie in the chunks 0 .. ceil(j / base). */
+static double spare_room(const struct chain *chain, const struct choice *choice,
+			 const struct share *share, const struct unit_room *unit)
+{
+	struct schedule_shape schedule = schedule_of(choice);
+	struct schedule_kept kept = schedule_first_kept(&schedule, unit->device);
+	uint32_t spare = chain->deal.spare, base = unit->sizes.low;
+	uint32_t last = (spare + base - 1) / base;
+
+	if (!spare || (unit->device > last && last < choice->pipeline))
+		return 0;
+	return spare * spare_less(chain, share, unit,
+				  (double)kept.full + kept.pipeline);
 }
 
 void bound_units(const struct chain *chain, const struct choice *choice,
@@ -322,14 +380,14 @@ void bound_units(const struct chain *chain, const struct choice *choice,
 		.saved = cost < whole ? cost : whole,
 		.whole = whole,
 		.even = choice->virtual_stages > 1 && !chain->partial &&
-			chain_is_plain(chain),
+			deal->even,
 	};
 
 	if (unit.even) {
 		unit.sizes = chunk_sizes(chain, choice->pipeline *
 							choice->virtual_stages);
 		/* Every device has an inner chunk. */
-		working = chain_least_working(chain, 1, 2);
+		working = inner_working(chain);
 	}
 	for (uint32_t k = 0; k < choice->pipeline; k++) {
 		double more = deal->spare || unit.even ? 0 :
@@ -339,6 +397,8 @@ void bound_units(const struct chain *chain, const struct choice *choice,
 		unit.kept = schedule_least_kept(&schedule, k);
 		unit.bytes = limit - share->reserve_bytes - more * unit.saved -
 			     fixed_bytes(chain, choice, k, unit.kept, working, share);
+		if (unit.even)
+			unit.bytes += spare_room(chain, choice, share, &unit);
 		units_most[k] = units_moving(&unit, moving_bytes);
 	}
 }

@@ -9,19 +9,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Layers of a run that are neither the first of the chain nor the last. */
+static uint32_t inner_count(const struct problem *problem, uint32_t run)
+{
+	uint32_t last = problem->run_count - 1, count = problem->run[run].count;
+
+	return count - (run == 0) - (run == last && (last > 0 || count > 1));
+}
+
+static bool is_even(const struct problem *problem, const struct deal *deal)
+{
+	bool seen = false;
+
+	for (uint32_t i = 0; i < problem->run_count; i++) {
+		uint32_t class = problem->run[i].class_index;
+
+		if (!inner_count(problem, i))
+			continue;
+		if (!problem->class_is_block[class] ||
+		    (seen && class != deal->kind))
+			return false;
+		seen |= class == deal->kind;
+	}
+	return seen;
+}
+
 struct deal deal_find(const struct problem *problem)
 {
 	const struct problem_run *run = problem->run;
-	uint32_t last = problem->run_count - 1;
 	struct deal deal = { 0 };
 
 	for (uint32_t c = 0; c < problem->class_count; c++) {
 		uint32_t units = 0;
 
-		for (uint32_t i = 0; i <= last; i++)
+		for (uint32_t i = 0; i < problem->run_count; i++)
 			if (run[i].class_index == c)
-				units += run[i].count - (i == 0) - (i == last &&
-						(last > 0 || run[i].count > 1));
+				units += inner_count(problem, i);
 		if (units > deal.units) {
 			deal.units = units;
 			deal.kind = c;
@@ -30,6 +53,7 @@ struct deal deal_find(const struct problem *problem)
 	deal.first_is_block = problem->class_is_block[run[0].class_index];
 	deal.spare = problem_chain_length(problem);
 	deal.spare = deal.spare < 2 ? 0 : deal.spare - 2 - deal.units;
+	deal.even = is_even(problem, &deal);
 	return deal;
 }
 

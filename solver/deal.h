@@ -18,6 +18,9 @@ struct deal {
 	uint32_t kind;			/* class index of the most frequent layer */
 	uint32_t units;			/* layers of it between the ends */
 	uint32_t spare;			/* other layers between the ends */
+	/* Whether all layers between the ends are blocks, and the spare ones come first:
+	 * a plain chain, or some dense layers before those with experts. */
+	bool even;
 	double unit_s;			/* time of such a layer, both ways, at least */
 	/* Partial recomputation: what a layer that is recomputed takes more than
 	 * that, and how many blocks at the head of every chunk are. 0: none. */
@@ -27,7 +30,7 @@ struct deal {
 	double first_s, last_s;		/* time of the ends; a lone layer is the first */
 };
 
-/* Finds kind, units, spare. */
+/* Finds kind, units, spare, even. */
 struct deal deal_find(const struct problem *problem);
 
 /* The least load of the fullest device in one micro-batch, when every device has

@@ -281,8 +281,6 @@ static void fill_sizes(struct facts *facts, const struct problem *problem,
 	const struct deal *deal = &facts->deal;
 	bool partial = may_be_partial(problem);
 
-	facts->plain = deal->units && !deal->spare &&
-		       problem->class_is_block[deal->kind];
 	for (uint32_t i = 0; i < problem->run_count; i++)
 		if (problem->class_is_block[problem->run[i].class_index])
 			facts->blocks += problem->run[i].count;
@@ -292,11 +290,19 @@ static void fill_sizes(struct facts *facts, const struct problem *problem,
 		facts->allowed |= (uint8_t)(1u << r);
 		facts->unit_saved_bytes[r] =
 			floor_of(problem, shape, deal->kind, r).saved_bytes;
+		facts->block_saved_bytes[r] = facts->unit_saved_bytes[r];
 		facts->working_least_bytes[r] = INFINITY;
-		for (uint32_t c = 0; c < problem->class_count; c++)
-			facts->working_least_bytes[r] = least(
-				facts->working_least_bytes[r],
-				floor_of(problem, shape, c, r).working_bytes);
+		for (uint32_t c = 0; c < problem->class_count; c++) {
+			struct problem_cost floor = floor_of(problem, shape, c, r);
+
+			facts->working_least_bytes[r] =
+				least(facts->working_least_bytes[r],
+				      floor.working_bytes);
+			if (problem->class_is_block[c])
+				facts->block_saved_bytes[r] =
+					least(facts->block_saved_bytes[r],
+					      floor.saved_bytes);
+		}
 	}
 	if (partial && problem->recompute_layers.at[0])
 		facts->allowed &= (uint8_t)~(1u << RECOMPUTE_FULL);

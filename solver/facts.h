@@ -44,8 +44,8 @@ struct facts {
 	uint8_t allowed;			/* bit i: through_s[i] is filled, and the
 						 * problem allows such plans */
 	uint32_t blocks;			/* of the chain */
-	bool plain;				/* chain_is_plain */
-	double unit_saved_bytes[FACTS_COUNT];	/* of a frequent layer, at least */
+	double unit_saved_bytes[FACTS_COUNT];	/* of a frequent layer, at least, */
+	double block_saved_bytes[FACTS_COUNT];	/*   and of any that is a block */
 	double working_least_bytes[FACTS_COUNT];	/* over all layers */
 	double output_least_bytes;		/* of any layer */
 	double transfer_least_s;		/* of any boundary */

@@ -29,6 +29,8 @@ void fits_init(struct fits *fits, const struct facts *facts,
 				      memory->reserve_bytes -
 				      facts->working_least_bytes[r],
 			.saved_bytes = facts->unit_saved_bytes[r],
+			.saved_less_bytes = facts->unit_saved_bytes[r] -
+					    facts->block_saved_bytes[r],
 		};
 }
 
@@ -75,15 +77,19 @@ fits_set fits_interleaved(const struct fits *fits, fits_set set, uint32_t pipeli
 		.micro_batches = fits->micro_batches,
 	};
 	double kept = schedule_inner_kept(&schedule);
+	/* Each spare layer may be where most micro-batches are kept. */
+	double spare = facts->deal.spare * (2.0 * pipeline);
 
-	if (!facts->plain)
+	if (!facts->deal.even)
 		return set;
 	kept *= base ? base : 1;
 	for (int r = 0; r < FACTS_COUNT; r++) {
 		const struct fits_policy *policy = &fits->policy[r];
+		double bytes = facts->deal.units * fits->unit_bytes +
+			       kept * policy->saved_bytes -
+			       spare * policy->saved_less_bytes;
 
-		if (facts->deal.units * fits->unit_bytes + kept * policy->saved_bytes >
-		    pipeline * policy->room_bytes * (1 + 1e-9))
+		if (bytes > pipeline * policy->room_bytes * (1 + 1e-9))
 			set &= (fits_set)~(1u << r);
 	}
 	return set;

@@ -17,14 +17,15 @@ typedef uint8_t fits_set;
  * takes of it. */
 struct fits_policy {
 	double room_bytes;		/* for such layers */
-	double saved_bytes;		/* of one, per micro-batch */
+	double saved_bytes;		/* of one, per micro-batch, */
+	double saved_less_bytes;	/*   and how much less another block saves, at most */
 };
 
 struct fits {
 	const struct facts *facts;
 	struct fits_policy policy[FACTS_COUNT];
 	fits_set allowed;		/* by the problem */
-	double unit_bytes;		/* of one layer: weights and the like */
+	double unit_bytes;		/* of one such layer: weights and the like */
 	uint32_t micro_batches;
 };
 
