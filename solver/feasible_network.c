@@ -129,10 +129,10 @@ static void walk_flat(const struct problem_level *const *level,
 	walk->around_s -= walk->shortest_s;
 }
 
-/* Ways to pick k of n; n may be a fraction. */
+/* Ways to pick k of n; n may be a fraction, of which exchange.h makes the same. */
 static double ways(double n, double k)
 {
-	return k > n ? 0 : exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
+	return k >= n + 1 ? 0 : exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
 }
 
 /* Of the rows of a token the share that is sent where each place gets it once: by

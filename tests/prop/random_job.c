@@ -254,6 +254,10 @@ void maker_exchange(struct maker *maker)
 		exchange->copies = 1 + maker_below(maker, 8);
 		exchange->chosen_groups =
 			1 + maker_below(maker, (uint32_t)exchange->groups);
+		/* Shares of several copies are no binary fractions. */
+		if (maker->dyadic)
+			exchange->copies = exchange->groups =
+				exchange->chosen_groups = 1;
 	}
 	maker->random = before;
 }
