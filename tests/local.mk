@@ -64,7 +64,8 @@ dist-tests:
 # make bench: figures, never a pass or a failure.
 .PHONY: bench
 bench: nestc$(EXEEXT) $(bench_programs)
-	$(SHELL) $(srcdir)/tests/bench/bench.sh
+	top_srcdir="$(top_srcdir)" top_builddir="$(top_builddir)" \
+		$(SHELL) $(srcdir)/tests/bench/bench.sh
 # Iteration times against the published runs in NESTC_MEASURED_DIR.
 .PHONY: bench-fidelity
 bench-fidelity: nestc$(EXEEXT) %D%/bench/fidelity_bench$(EXEEXT)

@@ -10,7 +10,7 @@ set -eu
 
 echo "whole command, manifest with every rank (median of 11 runs)"
 for spec in "$top_srcdir"/examples/*/*.nest; do
-	printf '  %-32s' "$(basename "$spec" .nest)"
+	printf '  %-32s' "$(basename "$(dirname "$spec")")"
 	"$top_builddir"/tests/bench/command_bench 11 \
 		"$top_builddir"/nestc compile "$spec" --emit=manifest
 done
