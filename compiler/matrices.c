@@ -8,6 +8,7 @@
 
 #include "compiler/operator_time.h"
 #include "compiler/training.h"
+#include "lang/base/divisor.h"
 #include "solver/network.h"
 
 enum { NEWTON_SCHULZ_ITERATIONS = 5 };
@@ -138,17 +139,6 @@ static void join_products(struct counting *counting)
 }
 
 /* ---- matrices ---- */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* A collective of a group packed into the innermost levels, beside others like it. */
 static double packed_s(const struct ir_topology *topology, double members,

@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/liblang.a
 	%D%/base/arena.c \
 	%D%/base/arena.h \
 	%D%/base/checked.h \
+	%D%/base/divisor.h \
 	%D%/base/intern.c \
 	%D%/base/intern.h \
 	%D%/base/path.c \

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "lang/base/divisor.h"
 #include "solver/devices.h"
 #include "solver/even.h"
 #include "solver/feasible.h"
@@ -120,17 +121,6 @@ uint32_t attempts_data(const struct attempts *attempts, uint32_t shape,
 
 /* ---- placements ---- */
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 static void degrees_of(const struct problem *problem, const struct choice *choice,
 		       uint32_t degree[DIMENSION_COUNT])
 {
@@ -169,7 +159,7 @@ static bool place_in_order(const struct attempts *attempts,
 		for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
 			enum dimension d = order[i];
 			bool within = !problem->within[d] || l < problem->within[d];
-			uint32_t factor = within ? common_divisor(rest[d], room) : 1;
+			uint32_t factor = within ? (uint32_t)common_divisor(rest[d], room) : 1;
 
 			/* What is left has no other place. */
 			if (l + 1 == problem->level_count && within &&

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/base/divisor.h"
 #include "solver/graph_rates.h"
 #include "solver/graph_row.h"
 #include "solver/most.h"
@@ -161,17 +162,6 @@ struct grouping {
 	uint32_t count;
 };
 
-static uint32_t greatest_divisor(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Items kept when every group gives as many children of fanout as it has. */
 static uint32_t kept_items(const struct grouping *grouping, uint32_t fanout,
 			   uint32_t *groups)
@@ -196,7 +186,7 @@ static uint32_t choose_fanout(const struct grouping *grouping, uint32_t items,
 	uint32_t divisor = 0, common = 1, kept, groups;
 
 	for (uint32_t i = 0; i < grouping->count; i++) {
-		divisor = greatest_divisor(grouping->size[i], divisor);
+		divisor = (uint32_t)common_divisor(grouping->size[i], divisor);
 		of_size[grouping->size[i]] += grouping->size[i];
 	}
 	for (uint32_t s = 1; s <= items; s++)
