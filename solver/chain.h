@@ -12,6 +12,7 @@
 #include "lang/base/arena.h"
 #include "solver/deal.h"
 #include "solver/layer.h"
+#include "solver/most.h"
 #include "solver/share.h"
 
 /* Sums under a policy, and by layer. */
@@ -218,5 +219,25 @@ double chain_least_working(const struct chain *chain, uint32_t begin,
 /* Adds what of a chunk's layers may have to be whole for a while. */
 void chain_moving(const struct chain *chain, const struct share *share,
 		  uint32_t begin, uint32_t end, struct moving *moving);
+
+/* What chunks of one device come to together; all zero before the first. */
+struct chain_sum {
+	struct holding held;		/* tied parameters counted in both of theirs */
+	double forward_s, backward_s;
+	double working_bytes;
+	struct moving moving;
+};
+
+static inline void chain_sum_add(const struct chain *chain,
+				 const struct share *share, uint32_t begin,
+				 uint32_t end, struct chain_sum *sum)
+{
+	sum->held = holding_add(sum->held, chain_held_apart(chain, begin, end));
+	sum->forward_s += chain_forward(chain, begin, end);
+	sum->backward_s += chain_backward(chain, begin, end);
+	sum->working_bytes = most(sum->working_bytes,
+				  chain_working(chain, begin, end));
+	chain_moving(chain, share, begin, end, &sum->moving);
+}
 
 #endif

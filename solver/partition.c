@@ -301,25 +301,23 @@ static struct rank_sum sum_rank(struct partition *partition,
 	const struct chain *chain = partition->chain;
 	uint32_t p = partition->pipeline, v = partition->virtual_stages;
 	double *saved = partition->saved_bytes;
-	struct rank_sum sum = { 0 };
-	struct moving moving = { 0 };
-	double working = 0;
+	struct chain_sum sum = { .working_bytes = 0 };
 
 	for (uint32_t c = 0; c < v; c++) {
 		uint32_t begin = first[c * p + rank], end = first[c * p + rank + 1];
 
-		sum.held = holding_add(sum.held,
-				       chain_held_apart(chain, begin, end));
-		sum.forward_s += chain_forward(chain, begin, end);
-		sum.backward_s += chain_backward(chain, begin, end);
-		working = most(working, chain_working(chain, begin, end));
-		chain_moving(chain, &partition->share, begin, end, &moving);
+		chain_sum_add(chain, &partition->share, begin, end, &sum);
 		saved[c] = chain_saved(chain, begin, end);
 	}
-	sum.memory_bytes = schedule_peak_bytes(&partition->schedule, rank, saved) +
-			   working + moving.first + moving.second +
-			   partition->share.reserve_bytes;
-	return sum;
+	return (struct rank_sum){
+		.held = sum.held,
+		.forward_s = sum.forward_s,
+		.backward_s = sum.backward_s,
+		.memory_bytes = schedule_peak_bytes(&partition->schedule, rank,
+						    saved) +
+				sum.working_bytes + sum.moving.first +
+				sum.moving.second + partition->share.reserve_bytes,
+	};
 }
 
 /* Fills forward, backward, transfer by chunk and simulates. */

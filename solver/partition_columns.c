@@ -87,8 +87,8 @@ static void set_units(struct columns *columns, uint32_t chunk, uint32_t units)
 
 /* What a device holds of everything with a column. */
 struct column_sum {
-	struct holding held;
-	double forward_s, backward_s, memory_bytes;
+	struct chain_sum chunks;	/* tied parameters counted once */
+	double memory_bytes;
 };
 
 static struct column_sum sum_column(const struct columns *columns, uint32_t k,
@@ -96,30 +96,24 @@ static struct column_sum sum_column(const struct columns *columns, uint32_t k,
 {
 	const struct partition *partition = columns->partition;
 	const struct chain *chain = columns->chain;
-	struct column_sum sum = { 0 };
-	struct moving moving = { 0 };
-	double working = 0;
+	struct column_sum sum = { .memory_bytes = 0 };
+	struct chain_sum *chunks = &sum.chunks;
 
 	for (uint32_t row = 0; row < columns->rows; row++) {
 		uint32_t begin, end;
 
 		chunk_layers(columns, row * columns->pipeline + k, column[row],
 			     &begin, &end);
-		sum.held = holding_add(sum.held,
-				       chain_held_apart(chain, begin, end));
-		sum.forward_s += chain_forward(chain, begin, end);
-		sum.backward_s += chain_backward(chain, begin, end);
-		working = most(working, chain_working(chain, begin, end));
-		chain_moving(chain, &partition->share, begin, end, &moving);
+		chain_sum_add(chain, &partition->share, begin, end, chunks);
 		saved[row] = chain_saved(chain, begin, end);
 	}
 	/* Both tied layers may be on this device. */
 	if (chain->tied_last < chain->length)
-		sum.held.parameters = most(0, sum.held.parameters -
-						      chain->tied_parameters);
-	sum.memory_bytes = share_bytes(&partition->share, sum.held) + working +
-			   moving.first + moving.second +
-			   partition->share.reserve_bytes +
+		chunks->held.parameters = most(0, chunks->held.parameters -
+							  chain->tied_parameters);
+	sum.memory_bytes = share_bytes(&partition->share, chunks->held) +
+			   chunks->working_bytes + chunks->moving.first +
+			   chunks->moving.second + partition->share.reserve_bytes +
 			   schedule_peak_bytes(&partition->schedule, k, saved);
 	return sum;
 }
@@ -252,8 +246,10 @@ static void take_column(struct columns *columns, uint32_t k, const uint32_t *col
 
 	for (uint32_t row = 0; row < columns->rows; row++)
 		set_units(columns, row * columns->pipeline + k, column[row]);
-	device->reduce_s = partition_reduce(partition, k, sum.held, sum.backward_s);
-	device->step_s = partition_step(partition, k, sum.held, sum.forward_s);
+	device->reduce_s = partition_reduce(partition, k, sum.chunks.held,
+					    sum.chunks.backward_s);
+	device->step_s = partition_step(partition, k, sum.chunks.held,
+					sum.chunks.forward_s);
 }
 
 static void drop_column(struct columns *columns, uint32_t k)
