@@ -8,14 +8,14 @@
 #include "solver/fits.h"
 #include "solver/most.h"
 
-/* The parameters of a shape and data degree, shared out most. */
-static struct share lightest_share(const struct families *families,
-				   const struct choice *choice)
+/* The parameters of a shape and data degree under a ZeRO stage, shared out most. */
+static struct share share_under(const struct families *families,
+				const struct choice *choice, uint32_t zero)
 {
-	struct choice lightest = *choice;
+	struct choice trial = *choice;
 
-	lightest.zero = families->space.lightest.zero;
-	return share_of(families->problem, &lightest, NULL);
+	trial.zero = zero;
+	return share_of(families->problem, &trial, NULL);
 }
 
 /* Least memory of a device with its part of the parameters. */
@@ -28,20 +28,15 @@ static double memory_floor(const struct opening *opening, uint32_t shape,
 	       share_bytes(share, families->facts[shape]->held) / pipeline_most;
 }
 
-/* Fills in, by pipeline degree, the policies that memory may have room for under a ZeRO
- * stage. */
-static void fill_fits(struct opening *opening, const struct choice *choice,
-		      uint32_t zero, uint32_t pipeline_most, struct fits *fits)
+/* Fills in, by pipeline degree, the policies that memory may have room for where
+ * parameters are shared out so; `sets` is that of the ZeRO stage. */
+static void fill_fits(const struct families *families, const struct choice *choice,
+		      const struct share *share, uint32_t pipeline_most,
+		      struct fits *fits, fits_set *sets)
 {
-	const struct families *families = opening->families;
-	struct choice trial = *choice;
-	struct share share;
-
-	trial.zero = zero;
-	share = share_of(families->problem, &trial, NULL);
 	fits_init(fits, families->facts[choice->shape], families->problem,
-		  choice->shape, &share, choice->micro_batches);
-	fits_pipelines(fits, pipeline_most, opening->expander->fits[zero]);
+		  choice->shape, share, choice->micro_batches);
+	fits_pipelines(fits, pipeline_most, sets);
 }
 
 static void open_shape_with(struct opening *opening, const struct node *node,
@@ -60,18 +55,17 @@ static void open_shape_with(struct opening *opening, const struct node *node,
 		},
 	};
 	uint32_t lightest = space->lightest.zero;
-	struct share share;
+	fits_set *sets = opening->expander->fits[lightest], set;
+	struct share share = share_under(families, &child.choice, lightest);
 	struct fits fits;
-	fits_set set;
 
-	fill_fits(opening, &child.choice, lightest, pipeline_most, &fits);
-	set = opening->expander->fits[lightest][pipeline_most];
+	fill_fits(families, &child.choice, &share, pipeline_most, &fits, sets);
+	set = sets[pipeline_most];
 	if (!set) {
 		opening->expansion->count.infeasible_memory +=
 			family_count(families, &child);
 		return;
 	}
-	share = lightest_share(families, &child.choice);
 	child.time_s = most(node->time_s,
 			    facts_bound_data(families->facts[shape], set,
 					     pipeline_most,
@@ -206,15 +200,22 @@ void open_data(struct opening *opening, const struct node *node)
 	const struct space *space = &families->space;
 	uint32_t shape = node->choice.shape, data = node->choice.data;
 	uint32_t pipeline_most = space_pipeline_max(space, shape, data);
-	struct share share = lightest_share(families, &node->choice);
-	double steps_s = facts_steps(families->facts[shape], &share);
+	const struct share *lightest;
+	struct share share[4];
 	struct fits fits[4];
+	double steps_s;
 
 	if (expand_discard_refused(opening, node))
 		return;
-	for (uint32_t z = 0; z < 4; z++)
-		if (families->problem->zero[z])
-			fill_fits(opening, &node->choice, z, pipeline_most, &fits[z]);
+	for (uint32_t z = 0; z < 4; z++) {
+		if (!families->problem->zero[z])
+			continue;
+		share[z] = share_under(families, &node->choice, z);
+		fill_fits(families, &node->choice, &share[z], pipeline_most,
+			  &fits[z], opening->expander->fits[z]);
+	}
+	lightest = &share[space->lightest.zero];
+	steps_s = facts_steps(families->facts[shape], lightest);
 	for (uint32_t p = 1; p <= pipeline_most; p++) {
 		struct node child = *node;
 
@@ -222,7 +223,7 @@ void open_data(struct opening *opening, const struct node *node)
 			continue;
 		child.kind = NODE_DEGREES;
 		child.choice.pipeline = p;
-		child.memory_bytes = memory_floor(opening, shape, &share, p);
+		child.memory_bytes = memory_floor(opening, shape, lightest, p);
 		add_virtual(opening, &child, fits, steps_s / p);
 	}
 }

@@ -91,8 +91,8 @@ double facts_span(const struct facts *facts, const struct facts_loads *loads,
 		  const struct choice *choice, double transfers_s);
 double facts_steps(const struct facts *facts, const struct share *share);
 
-/* A tighter one that takes longer; units_most as in struct deal_limits, until_s as
- * of bound_deal_end. INFINITY when memory does not suffice. */
+/* A tighter one that takes longer, where layers take as `loads` says: those of the policy
+ * or more; units_most as in struct deal_limits, until_s as of bound_deal_end. INFINITY when memory does not suffice. */
 double facts_bound_whole(const struct facts *facts, const struct problem *problem,
 			 const struct facts_loads *loads,
 			 const struct choice *choice, const double *units_most,
