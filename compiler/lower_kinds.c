@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/lower.h"
+#include "solver/most.h"
 
 /* Fields of the joining level that may differ from kind to kind: one number for
  * all, or a list of one for each. */
@@ -223,16 +224,6 @@ static bool lower_kind(struct lower *lower, const struct record *cluster,
 }
 
 /* ---- the equal part of all kinds ---- */
-
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* NICs of a child in a level, counted where every device has its own. */
 static uint32_t nics_of(const struct ir_topology *topology, uint32_t level)

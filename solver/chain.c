@@ -8,11 +8,6 @@
 
 #include <math.h>
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 static struct chain_cost cost_new(struct arena *arena, uint32_t length)
 {
 	size_t sums = (size_t)length + 1;

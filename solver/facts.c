@@ -10,11 +10,6 @@
 #include "solver/layer.h"
 #include "solver/most.h"
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* Whether part of a chunk's layers may be recomputed. */
 static bool may_be_partial(const struct problem *problem)
 {

@@ -10,11 +10,6 @@
 #include "solver/bound.h"
 #include "solver/most.h"
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 struct facts_loads facts_add_up(const struct problem *problem, uint32_t kind,
 				const double *both_s)
 {

@@ -304,11 +304,6 @@ const double *mixed_space_through(struct mixed_space *space, uint32_t kind,
 	return mixed_space_facts(space, kind, shape)->through_s[policy];
 }
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* What the kinds' chains say of a family: time of the first i layers. */
 struct speeds {
 	const double *through_s[KIND_MAX];

@@ -5,12 +5,8 @@
 #ifndef NEST_SOLVER_NETWORK_RATE_H
 #define NEST_SOLVER_NETWORK_RATE_H
 
+#include "solver/most.h"
 #include "solver/network.h"
-
-static inline double least(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 /* A sender's share of a child's links; below = C_l. */
 static inline double link_share(const struct problem_level *level, double below,

@@ -9,11 +9,6 @@
 #include "solver/partition.h"
 #include "solver/most.h"
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* One stage: there is nothing to cut. */
 static void bound_whole(struct partition *partition)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "solver/layer.h"
+#include "solver/most.h"
 
 void placed_loads_init(struct placed_loads_cache *cache,
 		       const struct problem *problem, struct arena *arena)
@@ -44,11 +45,6 @@ static void grow(struct placed_loads_cache *cache)
 	for (uint32_t i = 0; i < old_capacity; i++)
 		if (old[i])
 			*slot_of(cache, &old[i]->key) = old[i];
-}
-
-static double least(double a, double b)
-{
-	return a < b ? a : b;
 }
 
 /* Both ways; of a block that need not be recomputed each direction at its least. */

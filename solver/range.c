@@ -12,11 +12,6 @@
 
 static const struct range anything = { -INFINITY, INFINITY, true };
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 static bool is_point(struct range a)
 {
 	return a.low == a.high && !a.may_nan;

@@ -37,7 +37,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t fewer(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -164,7 +164,7 @@ static void forwards_interleaved(const struct schedule_input *input,
 	uint32_t p = input->shape.pipeline, v = input->shape.virtual_stages;
 	uint64_t all = (uint64_t)input->shape.micro_batches * v;
 	uint32_t begin = round < p ? (uint32_t)round : p - 1;
-	uint32_t end = round < all ? 0 : (uint32_t)least(round - all + 1, p);
+	uint32_t end = round < all ? 0 : (uint32_t)fewer(round - all + 1, p);
 	uint64_t first = round - begin;		/* index q on device begin */
 	uint32_t row = (uint32_t)(first / p % v), column = (uint32_t)(first % p);
 	double wrapped = state->forward[p - 1];
@@ -193,7 +193,7 @@ static void backwards_interleaved(const struct schedule_input *input,
 	uint64_t all = (uint64_t)input->shape.micro_batches * v;
 	uint64_t lag = ((uint64_t)v + 1) * p - 2;	/* round of backward 0 on device 0 */
 	uint64_t begin = round < lag ? lag - round : 0;
-	uint64_t end = least(all + lag - round, p);
+	uint64_t end = fewer(all + lag - round, p);
 	uint64_t first = round + begin - lag;		/* index j on device begin */
 	uint32_t row = v - 1 - (uint32_t)(first / p % v);
 	uint32_t column = (uint32_t)(first % p);
@@ -297,7 +297,7 @@ static uint32_t warm_up(const struct schedule_shape *shape, uint32_t k)
 	uint64_t lead = v == 1 ? p - 1 - k :
 				 2 * (uint64_t)(p - 1 - k) + (uint64_t)(v - 1) * p;
 
-	return (uint32_t)(is_gpipe(shape) ? all : least(lead, all));
+	return (uint32_t)(is_gpipe(shape) ? all : fewer(lead, all));
 }
 
 static struct schedule_operation operation_at(uint32_t p, uint32_t v,
@@ -336,7 +336,7 @@ static uint64_t forwards_of_chunk(uint32_t p, uint32_t v, uint64_t count,
 {
 	uint64_t group = (uint64_t)p * v, rest = count % group;
 	uint64_t before = (uint64_t)c * p;
-	uint64_t partial = rest > before ? least(rest - before, p) : 0;
+	uint64_t partial = rest > before ? fewer(rest - before, p) : 0;
 
 	return count / group * p + partial;
 }
@@ -372,15 +372,15 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 	double peak, bytes;
 
 	if (v == 1)
-		return (double)least(ahead + 1, all) * saved_bytes[0];
+		return (double)fewer(ahead + 1, all) * saved_bytes[0];
 	if (ahead == all)
 		return bytes_in_flight(p, v, all, 0, saved_bytes);
-	steps = least(all - ahead, (uint64_t)p * v + 1);
+	steps = fewer(all - ahead, (uint64_t)p * v + 1);
 	forward = (uint32_t)((ahead + 1) / p % v);
 	to_forward = p - (ahead + 1) % p;
 	peak = bytes = bytes_in_flight(p, v, ahead + 1, 0, saved_bytes);
 	for (uint64_t j = 0; j < steps - 1;) {
-		uint64_t step = least(least(to_forward, to_backward), steps - 1 - j);
+		uint64_t step = fewer(fewer(to_forward, to_backward), steps - 1 - j);
 
 		bytes += (double)step * (saved_bytes[forward] - saved_bytes[backward]);
 		peak = most(peak, bytes);
@@ -402,7 +402,7 @@ double schedule_peak_bytes(const struct schedule_shape *shape, uint32_t device,
 /* After the warm-up every forward is followed by a backward. */
 uint32_t schedule_most_kept(const struct schedule_shape *shape, uint32_t device)
 {
-	return (uint32_t)least((uint64_t)warm_up(shape, device) + 1,
+	return (uint32_t)fewer((uint64_t)warm_up(shape, device) + 1,
 			       forward_count(shape));
 }
 
